@@ -2,7 +2,6 @@
 
 use crate::diagnostics::{reported, workspace_look};
 use crate::durable;
-use crate::edit::rollback;
 use crate::editor::event::Event;
 use crate::memory::keep;
 use crate::plan::user_question::Question;
@@ -11,7 +10,6 @@ use crate::plan::{Plan, StepState, plan_event};
 use crate::planner::step_result;
 use crate::run::finish;
 use crate::run::unfit_ending::CameTo;
-use crate::state::durable::Keep;
 use crate::state::edit_service::EditService;
 use crate::state::outcome::{Ending, FailedStep, Outcome};
 use crate::state::session::Session;
@@ -65,28 +63,6 @@ pub(crate) fn words(done: usize, all: usize, replans: u32, failed: &[FailedStep]
         out.push_str(&english);
     }
     out
-}
-
-/// Takes back the work of a step whose model went away, or whose budget ended. The step begins again, as after a
-/// process that was killed.
-///
-/// # Errors
-/// A file cannot be put back.
-pub(crate) async fn take_back_unfinished(
-    edits: &EditService,
-    work: &mut TaskWork,
-    keep: &mut Keep,
-) -> Result<(), Failure> {
-    let Some(mark) = keep.mark.take() else { return Ok(()) };
-    if work.journal.checkpoints.len() <= mark {
-        return Ok(());
-    }
-    let left = rollback::roll_back_to(edits, work, mark, true).await?;
-    if !left.is_empty() {
-        let text = format!("left as you changed it since: {}", left.join(", "));
-        edits.hub.events.show(Event::Progress { text });
-    }
-    Ok(())
 }
 
 /// Ends or pauses a run: the document, the open question, the outcome. `stopped` means that a step could not be done

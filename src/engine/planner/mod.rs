@@ -14,6 +14,7 @@ pub(crate) mod run_plan;
 pub(crate) mod step_checks;
 pub(crate) mod step_judgement;
 pub(crate) mod step_result;
+mod step_rollback;
 pub(crate) mod validate_plan;
 pub(crate) mod waiting_list;
 pub(crate) mod waiting_plan;

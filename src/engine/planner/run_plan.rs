@@ -3,9 +3,8 @@
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::diagnostics::collect_diagnostics;
 use crate::durable;
-use crate::edit::{edit_transaction, rollback};
+use crate::edit::edit_transaction;
 use crate::editor::event::Event;
 use crate::events::fact::TaskFact;
 use crate::events::stream::EventStream;
@@ -19,7 +18,7 @@ use crate::plan::{Plan, Step, StepState, Steps, depends, plan_event};
 use crate::planner::attempt::{self, Tried};
 use crate::planner::ending::{self, goes_on, resumable};
 use crate::planner::step_result::{self, about, number, take};
-use crate::planner::{alternatives, read_only_steps, replan};
+use crate::planner::{alternatives, read_only_steps, replan, step_rollback};
 use crate::run::run_loop;
 use crate::state::edit_service::EditService;
 use crate::state::outcome::Outcome;
@@ -28,7 +27,6 @@ use crate::state::span;
 use crate::state::stop;
 use crate::state::task::{Task, TaskProgress, TaskWork};
 use crate::state::workspace::Workspace;
-use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::hint::HintCode;
 use sextant_diagnostics::policy::{Effect, Trace};
@@ -61,7 +59,8 @@ pub(crate) async fn carry_out(
     session.hub.use_cancel(cancel);
     task.work.take_up(&session.events);
     durable::claim(&session.store, &mut task, Some(&plan)).await?;
-    ending::take_back_unfinished(&session.edits, &mut task.work, &mut task.keep).await?;
+    let Task { work, keep, conversation, .. } = &mut task;
+    step_rollback::take_back_unfinished(&session.edits, work, keep, &mut conversation.transcript).await?;
     task.work.events.did(TaskFact::WorkBegan);
     task.work.intent.consent.replanned = false;
     task.work.events.did(TaskFact::BudgetRenewed { whole: false });
@@ -276,7 +275,8 @@ async fn run_edit(
                 fallback = true;
                 let text = format!("its fallback: {}", plan.steps[index].fallback);
                 edits.hub.events.show(Event::Progress { text });
-                clear_for_fallback(edits, &mut task.work, mark).await;
+                let transcript = &mut task.conversation.transcript;
+                step_rollback::clear_for_fallback(edits, &mut task.work, transcript, mark).await;
             }
             _ => return Ok(decided),
         }
@@ -292,29 +292,6 @@ fn cut_off(step: &mut Step, failure: &Failure, mark: usize, now: usize) {
     }
     step.state = if goes_on(failure.kind) { StepState::Open } else { StepState::Failed };
     step.result.outcome = format!("not finished: {}", failure.message);
-}
-
-/// Puts the files back where the step began, for its fallback. Where that fails, the fallback goes on from the present
-/// state.
-async fn clear_for_fallback(edits: &EditService, work: &mut TaskWork, mark: usize) {
-    if work.journal.checkpoints.len() == mark {
-        return;
-    }
-    let files: Vec<String> =
-        work.journal.checkpoints[mark..].iter().flat_map(|c| &c.files).map(|file| file.path.clone()).collect();
-    if let Err(failure) = rollback::roll_back_to(edits, work, mark, false).await {
-        edits.hub.events.show(Event::Progress { text: format!("the failed step stays: {}", failure.message) });
-        return;
-    }
-    let mut documents = Vec::new();
-    for file in &files {
-        documents.extend(edits.workspace.editor.read(file).await.ok());
-    }
-    let bystanders = collect_diagnostics::bystanders(edits.workspace.editor.as_ref(), &edits.hub.looked, &files).await;
-    let deadline = Deadline::after_ms(edits.workspace.config.diagnostics.timeout_ms);
-    if edits.workspace.config.diagnostics.on_edit {
-        collect_diagnostics::ensure_baseline(&edits.hub, &documents, &bystanders, deadline).await;
-    }
 }
 
 /// The tries of a step so far.

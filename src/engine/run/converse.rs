@@ -33,6 +33,7 @@ use sextant_model::prompt::prompt_budget::PromptBudget;
 use sextant_model::step::{LastResult, Model, ModelError, Spoken};
 use sextant_model::token_estimate::head_and_tail;
 use sextant_model::tools::{ToolSpec, find, offered};
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// State of the conversation about a task.
 struct ConversationState {
@@ -122,8 +123,8 @@ async fn open(edits: &EditService, model: &dyn Model, task: &mut Task, budget: P
         // The opening has listed the sources that may be read.
         input.context.sources.texts.retain(|(_, text)| !sources::is_list(text));
     }
-    for (_, source) in &mut input.context.sources.texts {
-        if task.conversation.transcript.holds(source) {
+    for (path, source) in &mut input.context.sources.texts {
+        if task.conversation.transcript.holds(&SymbolPath::parse(path), source) {
             "(as you have read it)".clone_into(source);
         }
     }

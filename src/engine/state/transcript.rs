@@ -5,6 +5,7 @@ mod shorter;
 use serde::{Deserialize, Serialize};
 
 use sextant_model::chat::{ChatMessage, ChatReply, ToolResult};
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -66,15 +67,25 @@ impl Transcript {
         }
     }
 
-    /// Whether a text stands in it word for word, in a message to the model or in a result.
-    pub(crate) fn holds(&self, text: &str) -> bool {
+    /// Whether the model has read this text of a source last: it stands in a message to the model or in a result, word
+    /// for word, and no edit of that source came behind it. An edit that was taken back since would count as standing.
+    pub(crate) fn holds(&self, source: &SymbolPath, text: &str) -> bool {
         let text = text.trim();
-        text.contains('\n')
-            && self.messages.iter().any(|message| match message {
-                ChatMessage::User(message) => message.contains(text),
-                ChatMessage::Results(results) => results.iter().any(|result| result.text.contains(text)),
-                ChatMessage::Model(_) => false,
-            })
+        let read = self.messages.iter().rposition(|message| match message {
+            ChatMessage::User(message) => message.contains(text),
+            ChatMessage::Results(results) => results.iter().any(|result| result.text.contains(text)),
+            ChatMessage::Model(_) => false,
+        });
+        text.contains('\n') && read.is_some_and(|at| !self.edited(at, source))
+    }
+
+    /// Whether a result behind this message reports an edit of a source.
+    fn edited(&self, at: usize, source: &SymbolPath) -> bool {
+        let results = self.messages.iter().skip(at).flat_map(|message| match message {
+            ChatMessage::Results(results) => results.as_slice(),
+            ChatMessage::User(_) | ChatMessage::Model(_) => &[],
+        });
+        results.filter(|result| result.ok).any(|result| result.text.lines().any(|line| edits(line, source)))
     }
 
     /// The messages to the model, in order.
@@ -97,6 +108,19 @@ impl Transcript {
     pub(crate) fn tokens(&self) -> usize {
         self.messages.iter().map(ChatMessage::tokens).sum()
     }
+}
+
+/// Whether a line of a result reports an edit of a source. It has the file, and the symbols that changed in brackets:
+/// `edited a.py (f, g)`. A list that is not whole may have left the source out.
+fn edits(line: &str, source: &SymbolPath) -> bool {
+    let Some(rest) = line.strip_prefix("edited ").and_then(|rest| rest.strip_prefix(source.file.as_str())) else {
+        return false;
+    };
+    let names = rest.trim().trim_start_matches('(').trim_end_matches(')');
+    let is_within = |one: &str, other: &str| one == other || one.starts_with(&format!("{other}::"));
+    let touches =
+        |name: &str| is_within(name, &source.names) || is_within(&source.names, name) || name.ends_with(" more");
+    source.names.is_empty() || names.split(", ").any(touches)
 }
 
 #[cfg(test)]
@@ -153,11 +177,18 @@ mod tests {
         transcript.tell("Source:\ndef f():\n    return 1\n".into());
         transcript.answer(used("1"));
         transcript.results(vec![result("1", "a.py::g, lines 4 to 5\ndef g():\n    return 2")]);
-        assert!(transcript.holds("def f():\n    return 1\n") && transcript.holds("def g():\n    return 2\n"));
-        assert!(
-            !transcript.holds("def f():\n    return 2") && !transcript.holds("def f():"),
-            "a line alone is no source"
-        );
+        let holds =
+            |transcript: &Transcript, name: &str, text: &str| transcript.holds(&SymbolPath::new("a.py", name), text);
+        let (f, g) = ("def f():\n    return 1\n", "def g():\n    return 2\n");
+        assert!(holds(&transcript, "f", f) && holds(&transcript, "g", g));
+        assert!(!holds(&transcript, "f", "def f():\n    return 2"));
+        assert!(!holds(&transcript, "f", "def f():"), "a line alone is no source");
+        transcript.answer(used("2"));
+        transcript.results(vec![result("2", "edited a.py (g::inner, h)\ndiagnostics: 0 new, 0 fixed, 0 unchanged")]);
+        assert!(holds(&transcript, "f", f), "another symbol was edited");
+        assert!(!holds(&transcript, "g", g) && !holds(&transcript, "", f), "the text may be another one since");
+        transcript.tell("Source:\ndef g():\n    return 2\n".into());
+        assert!(holds(&transcript, "g", g), "it was read again");
     }
 
     #[test]

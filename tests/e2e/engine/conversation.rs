@@ -438,3 +438,55 @@ async fn what_a_model_says_and_its_last_word_are_paragraphs_of_their_own() {
         .collect();
     assert_eq!(words, "I did so.\n\nFinished.");
 }
+
+#[tokio::test]
+async fn a_source_that_was_edited_and_taken_back_is_shown_again() {
+    let project = project();
+    let chats = vec![
+        calls(&[("edit_file", replace("return 1", "return 11"))]),
+        says("f gives 11."),
+        calls(&[("edit_file", replace("return 1", "return 12"))]),
+        says("f gives 12."),
+    ];
+    let engine = TestEngine::new(&project, talk(chats));
+    let request = |text: &str, follows: bool| Request {
+        text: text.into(),
+        symbols: vec!["a.py::f".into()],
+        follows,
+        ..Request::default()
+    };
+    engine.ask_about(&request("make f return 11", false)).await;
+    assert!(engine.session.undo().await.result.is_ok() && project.read("a.py") == TEXT);
+    engine.ask_about(&request("make f return 12", true)).await;
+    let talked = engine.talked();
+    let told = talked[2].last();
+    assert!(talked[2].messages.len() > 1 && told.contains("make f return 12"), "it is one conversation: {told}");
+    assert!(told.contains("    return 1\n"), "the model has edited it since it has read this text: {told}");
+}
+
+#[tokio::test]
+async fn the_model_reads_that_its_edits_were_taken_back_for_the_fallback() {
+    let project = project();
+    let step = PlanReplyStep {
+        checks: vec!["symbol a.py::h exists".into()],
+        fallback: "return 12".into(),
+        expect: String::new(),
+        ..planned("return 11", &["a.py::f"])
+    };
+    let chats = vec![
+        calls(&[("edit_file", replace("return 1", "return 11"))]),
+        says("done"),
+        says("it is there"),
+        says("it is there"),
+        calls(&[("edit_file", replace("return 1", "return 12"))]),
+        says("done"),
+    ];
+    let engine = TestEngine::new(&project, Setup { plans: vec![plan_of([step])], ..talk(chats) });
+    engine.plan("make f larger").await.expect("a plan");
+    let _ = engine.approve().await;
+    let talked = engine.talked();
+    let retold = talked.iter().map(Talked::last).find(|told| told.contains("for it: return 12")).expect("its fallback");
+    assert!(retold.contains("were taken back: the text is as it was before the step"), "{retold}");
+    assert!(retold.contains("    return 1\n"), "{retold}");
+    assert!(project.read("a.py").contains("return 12\n"));
+}
