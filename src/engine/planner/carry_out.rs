@@ -171,12 +171,22 @@ async fn under_title(
     cancel: &CancellationToken,
 ) -> Result<Ended, Failure> {
     let request = std::mem::take(&mut task.work.request);
-    let checks: Vec<String> = step.checks.iter().map(ToString::to_string).collect();
-    let checks = if checks.is_empty() { String::new() } else { format!(" (checked: {})", checks.join("; ")) };
-    task.work.request = format!("{title}. Expected after it: {}{checks}", step.expect);
+    task.work.request = format!("{title}{}", expected_after(step));
     let came_to = choose_loop::work(edits, model, task, cancel).await;
     task.work.request = request;
     came_to
+}
+
+/// The result that a step names in words and as checks, behind its title.
+fn expected_after(step: &Step) -> String {
+    let checks: Vec<String> = step.checks.iter().map(ToString::to_string).collect();
+    let checks = format!("checked: {}", checks.join("; "));
+    match (step.expect.is_empty(), step.checks.is_empty()) {
+        (true, true) => String::new(),
+        (true, false) => format!(". Expected after it: {checks}"),
+        (false, true) => format!(". Expected after it: {}", step.expect),
+        (false, false) => format!(". Expected after it: {} ({checks})", step.expect),
+    }
 }
 
 /// The step's effect on the diagnostics, and the state of its checks.

@@ -32,7 +32,7 @@ fn plan_facts(plan: &Plan, index: usize) -> PlanFacts {
     let last = plan.steps[..index.min(plan.steps.len())].iter().rposition(left);
     let deviation = last.map(|last| Deviation {
         expected: plan.steps[last].expect.clone(),
-        actual: format!("step {} {}", last + 1, plan.steps[last].result.outcome),
+        actual: format!("step {}: {}", last + 1, plan.steps[last].result.outcome),
         impacted: depends::leaning(plan, last + 1),
     });
     PlanFacts {

@@ -58,11 +58,12 @@ impl Facts {
             let impacted: Vec<String> = deviation.impacted.iter().map(ToString::to_string).collect();
             let leaning =
                 if impacted.is_empty() { String::new() } else { format!("\nsteps impacted: {}", impacted.join(", ")) };
-            let content = format!(
-                "expected: {}\nactual: {}{leaning}",
-                one_line(&deviation.expected),
-                one_line(&deviation.actual)
-            );
+            let expected = if deviation.expected.is_empty() {
+                String::new()
+            } else {
+                format!("expected: {}\n", one_line(&deviation.expected))
+            };
+            let content = format!("{expected}actual: {}{leaning}", one_line(&deviation.actual));
             self.block("Left the plan", &content);
         }
     }

@@ -485,6 +485,8 @@ async fn the_model_reads_that_its_edits_were_taken_back_for_the_fallback() {
     engine.plan("make f larger").await.expect("a plan");
     let _ = engine.approve().await;
     let talked = engine.talked();
+    let told = talked[1].last();
+    assert!(told.contains("return 11. Expected after it: checked: symbol a.py::h exists\n"), "{told}");
     let retold = talked.iter().map(Talked::last).find(|told| told.contains("for it: return 12")).expect("its fallback");
     assert!(retold.contains("were taken back: the text is as it was before the step"), "{retold}");
     assert!(retold.contains("    return 1\n"), "{retold}");
