@@ -61,6 +61,29 @@ struct Renaming {
     outside: Vec<String>,
 }
 
+impl Renaming {
+    /// A symbol with the same path, whose name stays: for the server it is another one. A type and a value, or the
+    /// signatures of an overload, can be one.
+    fn leaves_out(&self, place: &SymbolPlace) -> Option<String> {
+        let symbol = &place.outline.symbols[place.symbol];
+        let changes = |range: &std::ops::Range<usize>| {
+            self.wanted.iter().any(|want| match want {
+                EditRequest::Change { document, hunks, .. } if document.path == place.document.path => {
+                    hunks.iter().any(|hunk| hunk.range.start <= range.end && range.start <= hunk.range.end)
+                }
+                _ => false,
+            })
+        };
+        let is_twin = |index: &usize| {
+            let other = &place.outline.symbols[*index];
+            other.owner == symbol.owner && other.name == symbol.name
+        };
+        let twins: Vec<usize> = (0..place.outline.symbols.len()).filter(is_twin).collect();
+        let left = twins.iter().find(|index| !changes(&place.outline.symbols[**index].name_range))?;
+        Some(place.outline.exact_path_of(*left, &twins))
+    }
+}
+
 #[async_trait]
 impl Tool for RenameSymbol {
     fn subject(&self) -> Subject {
@@ -69,19 +92,24 @@ impl Tool for RenameSymbol {
 
     async fn run(&self, edits: &EditService, _model: &dyn Model, work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
         let new_name = self.new_name.trim();
-        let place = target::place(&edits.workspace, &self.symbol).await?;
+        let (place, twins) = target::places(&edits.workspace, &self.symbol).await?;
         check_name(&place, new_name)?;
+        let first =
+            SymbolPath::new(&place.document.path, place.outline.exact_path_of(place.symbol, &twins)).to_string();
         let reach = reach(work, &place, new_name);
         let question = NameQuestion::Rename { new_name: new_name.to_owned() };
         let mut again = true;
         let (asked, renaming) = loop {
-            let asked = symbol_lookup::ask(&edits.workspace, &self.symbol, None, &question).await?;
+            let asked = symbol_lookup::ask(&edits.workspace, &first, None, &question).await?;
             match read(&edits.workspace, work, &reach, &asked).await? {
                 Some(renaming) => break (asked, renaming),
                 None if again => again = false,
                 None => return Err(symbol_lookup::outdated()),
             }
         };
+        if let Some(other) = renaming.leaves_out(&asked.place).filter(|_| twins.len() > 1) {
+            return Err(ambiguous(&asked, &other));
+        }
         if !renaming.outside.is_empty() {
             let files: Vec<String> = renaming.places.iter().map(|(path, _)| path.clone()).collect();
             edits.workspace.editor.close(&files).await;
@@ -210,6 +238,15 @@ async fn read(
     let mut seen = std::collections::BTreeSet::new();
     renaming.outside.retain(|name| seen.insert(name.clone()));
     Ok(Some(renaming))
+}
+
+/// The refusal where several symbols share the path, and the server renames only a part of them.
+fn ambiguous(asked: &AnsweredName, other: &str) -> Failure {
+    let path = &asked.place.document.path;
+    tool_failure(
+        format!("{} has several symbols {}, and {} leaves {other} as it is", path, asked.name, asked.provider),
+        format!("nothing was changed; name one of them, such as {path}::{other}"),
+    )
 }
 
 fn unfit(asked: &AnsweredName, operation: &str) -> Failure {

@@ -91,6 +91,20 @@ async fn a_rename_needs_no_model_and_is_one_undo() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_rename_takes_every_definition_that_is_one_for_the_server() {
+    let helpers = "from typing import overload\n\n\n@overload\ndef helper(a: int) -> int: ...\n@overload\n\
+                   def helper(a: str) -> str: ...\ndef helper(a: int | str) -> int | str:\n    return a\n";
+    let project = Project::new(&[("helpers.py", helpers), ("main.py", MAIN)]);
+    let mut nvim = Nvim::on_screen(&project, OFFLINE, BOTH).await;
+    nvim.edit("helpers.py").await;
+    nvim.command("AgentAsk rename helper to assist").await;
+    let summary = nvim.finished().await;
+    assert!(summary.contains("changed"), "{summary}\n{}", nvim.answer().await);
+    assert_eq!(nvim.text().await, helpers.replace("helper", "assist"));
+    assert!(project.read("main.py").contains("return assist(2)"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn from_a_list_the_entry_under_the_cursor_is_meant() {
     let project = Project::new(&[("helpers.py", HELPERS), ("main.py", MAIN)]);
     let says =
