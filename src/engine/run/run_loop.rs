@@ -181,6 +181,9 @@ pub(crate) fn model_failure(error: &ModelError) -> Failure {
         }
         ModelError::Unauthorized { .. } => "check the key and that it belongs to this provider",
         ModelError::Busy { .. } => "try again later, or use another model",
+        ModelError::Rejected { status, .. } if *status >= 500 => {
+            "the fault is at the server: try again later, or read its log"
+        }
         ModelError::Rejected { .. } => "check the model's name and the provider in the configuration",
         ModelError::Cut { .. } | ModelError::Stalled { .. } => "try again; what was finished is kept",
         ModelError::Declined { .. } => "put the request in other words, or use another model",
@@ -216,6 +219,16 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_fault_of_the_server_is_not_blamed_on_the_configuration() {
+        let hint = |status| {
+            let (endpoint, detail) = ("here".to_owned(), "no".to_owned());
+            model_failure(&ModelError::Rejected { endpoint, status, detail }).hint.text().to_owned()
+        };
+        assert!(hint(404).contains("the model's name"), "{}", hint(404));
+        assert!(hint(500).contains("at the server") && !hint(500).contains("name"), "{}", hint(500));
+    }
 
     #[test]
     fn one_action_that_edits_stops_all_of_them() {
