@@ -191,6 +191,9 @@ local function show_bars()
   end
 end
 
+--- Shows the words in a window that has just opened. Neovim gives it the bar that the buffer's last window had.
+M.show_bars = show_bars
+
 local function changed()
   show_bars()
   if now.state == 'running' and now.phase ~= '' then

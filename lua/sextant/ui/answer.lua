@@ -240,6 +240,7 @@ local function open(tab, asked)
     scratch.furnish(win)
     thinking.furnish(win)
     api.nvim_set_option_value('scrolloff', 0, { win = win, scope = 'local' })
+    require('sextant.status').show_bars()
     return win
   end
   local wanted = require('sextant.options').resolve(require('sextant').given).window.height

@@ -118,6 +118,20 @@ async fn the_bar_is_cut_behind_its_phase() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_window_that_opens_again_shows_the_present_phase() {
+    let (_project, server, mut nvim) = opened(vec![Reply::Stall("{".into())], options).await;
+    nvim.command("AgentAsk what does f return?").await;
+    server.requests_seen(1).await;
+    nvim.screen.shows(" waiting for the model ").await;
+    nvim.command("call win_execute(bufwinid('sextant://answer'), 'close')").await;
+    nvim.command("AgentStop").await;
+    nvim.failed().await;
+    nvim.command("AgentShow").await;
+    let bar: String = nvim.lua("return vim.wo[vim.fn.bufwinid('sextant://answer')].winbar").await;
+    assert!(bar.contains("idle, last task "), "{bar}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn beside_a_list_the_answer_and_no_blank_line_is_in_sight() {
     let script = vec![answer("- one\n- two\n- three"), answer("- 1\n- 2\n- 3\n- 4\n- 5\n- 6")];
     let (_project, _server, mut nvim) = opened(script, options).await;
