@@ -44,7 +44,7 @@ local function blocks(lines)
   end, all)
 end
 
--- The block under the cursor of the answer window, or from elsewhere the last one that is code.
+-- The block under the cursor of the answer window, or else the last one that is code.
 ---@return sextant.CodeBlock?
 local function block()
   local buf = require('sextant.ui.answer').text()
@@ -56,7 +56,6 @@ local function block()
         return one.found
       end
     end
-    return nil
   end
   for index = #all, 1, -1 do
     -- The question for a consent shows its change in such a block.
