@@ -6,6 +6,8 @@ local api = vim.api
 
 local NAME = 'sextant://plan/edit'
 local FAULTS = api.nvim_create_namespace('sextant_plan_faults')
+-- A message has room for one fault at most.
+vim.diagnostic.config({ virtual_lines = true }, FAULTS)
 
 -- The workspace of the text that is edited.
 ---@type string?
@@ -35,7 +37,11 @@ end
 
 local function set(buf, markdown)
   shown = markdown
+  -- `u` leads back to the plan, and not to the empty buffer before it.
+  local levels = vim.bo[buf].undolevels
+  vim.bo[buf].undolevels = -1
   api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(vim.trim(markdown), '\n', { plain = true }))
+  vim.bo[buf].undolevels = levels
   vim.bo[buf].modified = false
 end
 
@@ -97,6 +103,19 @@ function M.open(win, markdown, of)
   require('sextant.ui.say').say('`:w` makes this text the plan, `:q` closes it')
 end
 
+-- Scrolls the words of a fault into sight, which stand below its line.
+---@param buf integer
+---@param line integer
+local function reveal(buf, line)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    api.nvim_win_call(win, function()
+      if vim.fn.line('w$') == line and vim.fn.line('w0') < line then
+        vim.cmd('normal! 2\5')
+      end
+    end)
+  end
+end
+
 --- The binary has read the text: it is the plan now, or it has faults.
 ---@param faults { line: integer, message: string }[]
 ---@return boolean taken
@@ -119,12 +138,14 @@ function M.checked(faults)
       }
     end, faults)
   )
+  dress(buf)
   if #faults == 0 then
     vim.bo[buf].modified = false
     return true
   end
   local say = require('sextant.ui.say')
   local first = faults[1]
+  reveal(buf, first.line)
   say.say(
     ('%s in the plan, which stays as it was; line %d: %s'):format(
       say.counted(#faults, 'fault'),

@@ -223,11 +223,15 @@ async fn the_plan_is_edited_as_text_and_faults_stand_on_their_lines() {
     nvim.screen.shows(":w makes it the plan · :q closes").await;
     assert!(!nvim.screen.text().contains("approve and run"), "{}", nvim.screen.text());
     assert!(nvim.lua::<bool>("return vim.wo.linebreak").await, "words are whole");
+    nvim.keys("u").await;
+    assert!(nvim.text().await.contains("- [ ] change f\n"), "there is nothing to undo yet: {}", nvim.text().await);
     // An unknown state is a fault, and the plan stays as it was.
     nvim.command("%s/\\[ \\] change f/[q] change f/ | write").await;
     let faulty = "return (vim.wait(30000, function() return #vim.diagnostic.get(0) > 0 end, 10))";
     assert!(nvim.lua::<bool>(faulty).await, "{}", nvim.screen.text());
     assert!(nvim.lua::<bool>("return vim.bo.modified").await, "the text is kept");
+    let fault: String = nvim.lua("return vim.diagnostic.get(0)[1].message:sub(1, 30)").await;
+    nvim.screen.shows(&format!("── {fault}")).await;
     nvim.command("%s/\\[q\\] change f/[ ] change f with care/").await;
     nvim.command("write").await;
     let document = nvim.wait("SextantPlan").await;
