@@ -169,6 +169,20 @@ local function columns()
   return width
 end
 
+-- The names that a width has room for: all, or the first ones and the number of the others.
+---@param names string[]
+---@param width integer
+---@return string?
+local function fitting(names, width)
+  for count = #names, 1, -1 do
+    local more = count < #names and (', %d more'):format(#names - count) or ''
+    local text = table.concat(names, ', ', 1, count) .. more
+    if api.nvim_strwidth(text) <= width then
+      return text
+    end
+  end
+end
+
 -- `- [ ] `, behind which a title begins.
 local MARK = 6
 
@@ -192,12 +206,12 @@ function M.draw(buf, running)
     local names = vim.tbl_map(function(path)
       return short(path, shared)
     end, step.symbols)
-    local text = table.concat(names, ', ')
     local more = step.number == running and { line_hl_group = 'SextantRunning' } or {}
-    if text ~= '' and MARK + api.nvim_strwidth(step.title) + api.nvim_strwidth(text) + 2 > width then
-      put(step.first, MARK, text .. ' ', more)
+    local text = fitting(names, width - MARK - api.nvim_strwidth(step.title) - 2)
+    if #names > 0 and not text then
+      put(step.first, MARK, (fitting(names, math.floor(width / 2)) or names[1]) .. ' ', more)
     else
-      put(step.first, MARK + #step.title, '  ' .. text, more)
+      put(step.first, MARK + #step.title, '  ' .. (text or ''), more)
     end
   end
   if shared ~= '' and #steps > 0 then

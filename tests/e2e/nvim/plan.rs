@@ -272,6 +272,26 @@ async fn a_step_that_the_user_writes_without_symbols_is_completed_from_its_words
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_step_with_many_symbols_keeps_its_title_in_front() {
+    let names = ["function_number_one", "function_number_two", "function_number_six", "function_number_ten"];
+    let text: String = names.iter().map(|name| format!("def {name}() -> int:\n    return 1\n\n\n")).collect();
+    let project = Project::new(&[("a.py", &text)]);
+    let symbols = names.map(|name| format!("a.py::{name}"));
+    let step = |title: &str, symbols: &[String]| json!({"title": title, "symbols": symbols, "because": "asked", "expect": "changed"});
+    let long = "round all the prices that are shown in the report to two";
+    let steps = [step("change them all in one go", &symbols), step(long, &symbols[..1])];
+    let plan = Reply::Json(json!({"title": "Many", "reason": "asked", "steps": steps, "confidence": 1}));
+    let server = ModelServer::start([plan]).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentPlan change all").await;
+    nvim.wait("SextantPlan").await;
+    nvim.screen.shows("- [ ] change them all in one go  function_number_one, 3 more").await;
+    // A title without room behind it has its symbol in front.
+    nvim.screen.shows("- [ ] function_number_one round all the prices").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn in_the_plans_text_a_number_means_the_step_that_had_it() {
     let text = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n\n\ndef h() -> int:\n    return 3\n";
     let project = Project::new(&[("a.py", text)]);
