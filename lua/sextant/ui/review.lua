@@ -88,6 +88,7 @@ end
 
 local function go_to(file, hunk)
   require('sextant.ui.code').open(path_of(file), hunk.line + 1)
+  marks.reveal(hunk)
 end
 
 -- Every hunk with its file, in order.

@@ -352,6 +352,24 @@ async fn the_hint_of_the_keys_follows_the_cursor() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_change_at_the_top_of_the_window_is_shown_with_its_header() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start(two_edits()).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk! change f and g").await;
+    nvim.finished().await;
+    nvim.command("AgentReview").await;
+    counts(&nvim, 0, 2).await;
+    nvim.keys("]h").await;
+    nvim.screen.shows("2/2 g ga accept").await;
+    nvim.keys("ztj").await;
+    nvim.screen.hides("2/2 g").await;
+    nvim.keys("[h").await;
+    nvim.screen.shows("2/2 g ga accept").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn hundreds_of_changes_are_drawn_in_short_turns() {
     let project = Project::new(&[("a.py", &"x = 1\n".repeat(10_000))]);
     let nvim = Nvim::start(&project, "{}", &[]).await;
