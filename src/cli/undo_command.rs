@@ -55,7 +55,8 @@ pub(super) fn run(arguments: &UndoArguments) -> ExitCode {
     }
     let target = arguments.target.clone().unwrap_or_default();
     let (partial, because) = (arguments.partial, arguments.because.clone());
-    let wish = UndoRequest { target: Target::parse(&target), partial, reason: because.clone() };
+    let wish =
+        UndoRequest { target: Target::parse(&target), partial, reason: because.clone(), ..UndoRequest::default() };
     let own: headless_run::HeadlessRun<'_> = &move |session, _request, _cancel| {
         let wish = wish.clone();
         Box::pin(async move { join::value(headless_run::shown(session, session.take_back(&wish).await)?) })

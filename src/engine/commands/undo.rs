@@ -8,6 +8,7 @@ pub(crate) mod feedback;
 pub mod list;
 pub(crate) mod redo;
 pub(crate) mod undo_lines;
+mod whose_task;
 
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
@@ -36,6 +37,8 @@ pub struct UndoRequest {
     pub target: Target,
     /// Take back only the places that the user has not changed later; the rest is left for good.
     pub partial: bool,
+    /// Whether the user chose the task from the list of all: none is named first.
+    pub is_chosen: bool,
     /// Kept, and shown to the model: see `src/engine/commands/undo/feedback.rs`.
     pub reason: String,
 }
@@ -96,7 +99,7 @@ async fn down_to(
         if cancel.is_cancelled() {
             return Err(Failure::cancelled());
         }
-        let ending = take_back(edits, plans, &UndoRequest::default()).await;
+        let ending = take_back(edits, plans, &UndoRequest { is_chosen: true, ..UndoRequest::default() }).await;
         events.extend(ending.events);
         undone.push(ending.result?);
     }
@@ -112,10 +115,17 @@ async fn take(
     recover::recover_quietly(edits).await;
     edit_transaction::catch_up(edits, plans).await?;
     let stack = stack(edits).await;
+    let named = whose_task::named(&stack, &wish.target);
+    let wish =
+        &UndoRequest { target: if named.is_empty() { wish.target.clone() } else { Target::Task }, ..wish.clone() };
+    let is_one = wish.is_chosen || !named.is_empty() || matches!(wish.target, Target::Lines(_));
     // A number or a name means the last task; a stack is walked by whole tasks and last steps.
     let walks = matches!(wish.target, Target::Task | Target::Step(None));
     // An offered undo belongs to one task, even when later tasks exist.
-    let other = |task: &str| matches!(&wish.target, Target::Lines(lines) if lines.task != task);
+    let other = |task: &str| match &wish.target {
+        Target::Lines(lines) => lines.task != task,
+        _ => !named.is_empty() && !named.contains(task),
+    };
     for (index, known) in stack.tasks.iter().enumerate().filter(|(_, known)| !other(&known.task)) {
         let journal = stack::journal(&edits.store, known).await?;
         if standing(&journal).next().is_none() {
@@ -123,6 +133,9 @@ async fn take(
                 choose(&journal, &wish.target)?;
             }
             continue;
+        }
+        if !is_one {
+            whose_task::confirm(edits, &stack, index).await?;
         }
         let chosen = choose(&journal, &wish.target)?;
         let mut way = rollback::way_back(&edits.workspace, &journal, &chosen.picks).await?;

@@ -94,12 +94,16 @@ async fn save(
     phase: Phase,
     expected: Option<i64>,
 ) -> Result<Option<i64>> {
+    let mut kept = serde_json::to_value(state).map_err(MemoryError::from)?;
+    if state.origin.process.is_empty() {
+        kept["process"] = durable.owner().name().into();
+    }
     let new = TaskState {
         task: state.id.clone(),
         session: durable.session(),
         owner: (phase == Phase::Executing).then(|| durable.owner().name().to_owned()),
         phase: phase_name(phase).to_owned(),
-        state: serde_json::to_value(state).map_err(MemoryError::from)?,
+        state: kept,
         revision: 0,
         updated: now_ms(),
     };

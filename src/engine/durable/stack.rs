@@ -29,6 +29,20 @@ pub(crate) struct KnownTask {
     /// Its last change; larger is later.
     pub(crate) last: i64,
     pub(crate) place: UndoPlace,
+    pub(crate) by: Maker,
+}
+
+/// The maker of a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Maker {
+    /// The user of this session.
+    Here,
+    /// The user of a session that is over.
+    Earlier,
+    /// A client of this session or of another one.
+    Client(String),
+    /// The user of another session, which is open.
+    Session,
 }
 
 /// The place of a task's texts.
@@ -139,6 +153,18 @@ fn request(kept: &TaskState) -> Option<String> {
     kept.state["request"].as_str().map(str::to_owned)
 }
 
+fn maker(durable: &Durable, kept: &TaskState) -> Maker {
+    let text = |name: &str| kept.state[name].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+    let process = text("process").unwrap_or_default();
+    let is_here = process == durable.owner().name();
+    match text("client") {
+        Some(client) => Maker::Client(client),
+        None if is_here => Maker::Here,
+        None if !process.is_empty() && durable.owner().is_alive(&process) => Maker::Session,
+        None => Maker::Earlier,
+    }
+}
+
 /// Stands in for a request that was not stored.
 const UNKNOWN: &str = "an earlier request";
 
@@ -149,6 +175,9 @@ fn kept(durable: &Durable, read: Read) -> Stack {
         |kept: &TaskState| kept.owner.as_deref().is_none_or(|owner| owner == me || !durable.owner().is_alive(owner));
     let mut stack = Stack::default();
     let (mut requests, mut busy) = (read.requests, BTreeSet::new());
+    let makers: BTreeMap<&str, Maker> =
+        read.tasks.iter().map(|kept| (kept.task.as_str(), maker(durable, kept))).collect();
+    let by = |task: &str| makers.get(task).cloned().unwrap_or(Maker::Earlier);
     for kept in &read.tasks {
         if !free(kept) {
             busy.insert(kept.task.as_str());
@@ -164,14 +193,15 @@ fn kept(durable: &Durable, read: Read) -> Stack {
         let request = requests.entry(change.task.clone()).or_insert_with(|| UNKNOWN.to_owned());
         let kind = if change.reason == EDIT { CheckpointKind::Edit } else { CheckpointKind::Rollback };
         if kind == CheckpointKind::Edit && stack.find(&change.task).is_none() {
-            let (task, request) = (change.task.clone(), request.clone());
-            stack.tasks.push(KnownTask { task, request, last: change.id, place: UndoPlace::Kept });
+            let (task, request, by) = (change.task.clone(), request.clone(), by(&change.task));
+            stack.tasks.push(KnownTask { task, request, last: change.id, place: UndoPlace::Kept, by });
         }
         stack.rows.push(UndoRow { at: change.id, task: change.task, kind, files: change.files });
     }
     for (task, last) in read.removed {
         if let Some(request) = requests.get(&task) {
-            stack.tasks.push(KnownTask { request: request.clone(), task, last, place: UndoPlace::Removed });
+            let (request, by) = (request.clone(), by(&task));
+            stack.tasks.push(KnownTask { request, task, last, place: UndoPlace::Removed, by });
         }
     }
     stack
@@ -211,7 +241,8 @@ pub(crate) async fn stack(edits: &EditService) -> Stack {
                 files: row.files.iter().map(|file| file.path.clone()).collect(),
             }
         }));
-        stack.tasks.push(KnownTask { task, request, last, place: UndoPlace::Here(Box::new(journal.clone())) });
+        let place = UndoPlace::Here(Box::new(journal.clone()));
+        stack.tasks.push(KnownTask { task, request, last, place, by: Maker::Here });
     }
     stack.tasks.sort_by_key(|known| std::cmp::Reverse(known.last));
     stack.rows.sort_by_key(|row| std::cmp::Reverse(row.at));

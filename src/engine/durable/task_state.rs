@@ -38,15 +38,28 @@ pub(crate) struct Running {
     pub mark: usize,
 }
 
+/// Where a task came from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RunOrigin {
+    /// The client outside that made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// The process that keeps it; empty until it is stored.
+    #[serde(default)]
+    pub process: String,
+    #[serde(default)]
+    pub current_file: Option<String>,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunState {
     version: u32,
     pub id: String,
     pub request: String,
+    #[serde(flatten)]
+    pub origin: RunOrigin,
     pub mode: Mode,
     pub scope: Scope,
-    #[serde(default)]
-    pub current_file: Option<String>,
     /// `None` for a task without a plan.
     #[serde(default)]
     pub plan: Option<Plan>,
@@ -87,9 +100,13 @@ impl RunState {
             version: VERSION,
             id: task.work.journal.task.clone(),
             request: task.work.request.clone(),
+            origin: RunOrigin {
+                client: task.work.intent.client.clone(),
+                process: String::new(),
+                current_file: task.work.intent.current_file.clone(),
+            },
             mode: task.work.mode,
             scope: task.work.scope.clone(),
-            current_file: task.work.intent.current_file.clone(),
             plan: plan.cloned(),
             running: task.keep.mark.map(|mark| Running { step: task.work.plan_step, mark }),
             replanning: task.keep.replanning.clone(),
@@ -163,9 +180,9 @@ impl RunState {
             version: self.version,
             id: self.id.clone(),
             request,
+            origin: RunOrigin { current_file: None, ..self.origin.clone() },
             mode: self.mode,
             scope: Scope::Workspace,
-            current_file: None,
             plan: None,
             running: None,
             replanning: None,
@@ -196,7 +213,7 @@ impl RunState {
         let steps = self.plan.iter().flat_map(|plan| &plan.steps);
         let symbols = steps.flat_map(|step| step.symbols.iter().chain(&step.extent.creates));
         let mut paths: BTreeSet<&str> = symbols.map(|symbol| symbol.file.as_str()).collect();
-        paths.extend(self.current_file.as_deref());
+        paths.extend(self.origin.current_file.as_deref());
         paths.extend(self.scope.whole_files().iter().map(String::as_str));
         paths.extend(self.scope.symbols().iter().map(|symbol| symbol.file.as_str()));
         paths.remove("");
@@ -205,7 +222,7 @@ impl RunState {
 
     /// The task, without its journal and its baseline, and its plan.
     pub(crate) fn into_task(self) -> (Task, Option<Plan>) {
-        let mut task = Task::named(self.id, &self.request, self.mode, self.current_file, self.scope);
+        let mut task = Task::named(self.id, &self.request, self.mode, self.origin.current_file, self.scope);
         let steps = self.plan.as_ref().map_or(0, |plan| plan.steps.len());
         task.progress = self.progress;
         task.progress.question.take_if(|question| question.step >= steps);

@@ -96,6 +96,7 @@ pub(crate) async fn recover(edits: &EditService) {
         if let Some(run) = found.interrupted {
             let steps = run.plan.map(|plan| plan.steps).unwrap_or_default();
             let done = steps.iter().filter(|step| step.state == StepState::Done).count();
+            edits.store.note_offered(&run.id);
             let (request, of) = (run.request, steps.len());
             edits.hub.events.show(Event::Interrupted { request, done, of, notes: found.notes });
         } else {

@@ -39,6 +39,7 @@ pub(crate) async fn show(edits: &EditService, plans: &PlanService) -> Result<Vec
     plans.no_plan.store(false, Ordering::Relaxed);
     let phase = if waiting.phase == Phase::Planning { Phase::Planning } else { Phase::Paused };
     let done = plan.steps.iter().filter(|step| step.state == StepState::Done).count();
+    edits.store.note_offered(&waiting.run.id);
     let waits = Event::Waiting { request: waiting.run.request, done, of: plan.steps.len() };
     Ok(vec![plan_event(&plan, phase.words()), waits])
 }

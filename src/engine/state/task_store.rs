@@ -33,10 +33,18 @@ pub(crate) struct TaskStore {
     /// When the project was last scanned, in milliseconds since 1970.
     pub(crate) scanned: AtomicI64,
     pub(crate) trace: Arc<TraceLog>,
-    /// The task and the words of the last request; a direct request has no task.
-    asked: RwLock<Option<(String, String)>>,
+    shown: RwLock<ShownTask>,
     /// The number of the last checkpoint.
     checkpoints: AtomicU64,
+}
+
+/// The task that the user was last shown.
+#[derive(Default)]
+struct ShownTask {
+    /// The task and the words of the last request; a direct request has no task.
+    asked: Option<(String, String)>,
+    /// One that an undo takes back, where no request came since.
+    offered: Option<String>,
 }
 
 impl TaskStore {
@@ -54,18 +62,29 @@ impl TaskStore {
             talk: TalkStore::default(),
             scanned: AtomicI64::default(),
             trace,
-            asked: RwLock::default(),
+            shown: RwLock::default(),
             checkpoints: AtomicU64::default(),
         }
     }
 
     pub(crate) fn note_asked(&self, task: &str, request: &str) {
-        let asked = Some((task.to_owned(), request.to_owned()));
-        *self.asked.write().unwrap_or_else(PoisonError::into_inner) = asked;
+        *self.shown.write().unwrap_or_else(PoisonError::into_inner) =
+            ShownTask { asked: Some((task.to_owned(), request.to_owned())), offered: None };
+    }
+
+    /// Notes a task whose undo is offered to the user.
+    pub(crate) fn note_offered(&self, task: &str) {
+        self.shown.write().unwrap_or_else(PoisonError::into_inner).offered = Some(task.to_owned());
+    }
+
+    /// The task that the user has in mind: the one that was offered, else that of the last request.
+    pub(crate) fn shown_task(&self) -> Option<String> {
+        let shown = self.shown.read().unwrap_or_else(PoisonError::into_inner);
+        shown.offered.clone().or_else(|| shown.asked.as_ref().map(|(task, _)| task.clone()))
     }
 
     pub(crate) fn last_asked(&self) -> Option<(String, String)> {
-        self.asked.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.shown.read().unwrap_or_else(PoisonError::into_inner).asked.clone()
     }
 
     pub(crate) fn next_checkpoint(&self) -> String {

@@ -110,7 +110,7 @@ async fn look(
     match command {
         "agent.undo" => {
             let (target, reason) = Target::parse_because(&named(given));
-            let wish = UndoRequest { target, partial: given.place.partial, reason };
+            let wish = UndoRequest { target, partial: given.place.partial, reason, ..UndoRequest::default() };
             run(engine, link, Command::Undo(wish))
         }
         "agent.keep" => engine.changes.keep(engine, &given.text, document),

@@ -142,7 +142,7 @@ pub(super) fn which(json: &str) -> String {
 pub(super) fn undo_request(json: &str) -> UndoRequest {
     let given = serde_json::from_str::<Value>(json).unwrap_or_default();
     let (target, reason) = Target::parse_because(given["target"].as_str().unwrap_or_default());
-    UndoRequest { target, partial: given["partial"].as_bool().unwrap_or(false), reason }
+    UndoRequest { target, partial: given["partial"].as_bool().unwrap_or(false), reason, ..UndoRequest::default() }
 }
 
 /// The answer of `:AgentAnswer` or of a key: the number of an option, or words.

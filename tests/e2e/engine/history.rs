@@ -268,7 +268,7 @@ impl World {
                     Part::Symbol(slot) => Target::Symbol(format!("{}::f{}", FILES[slot / SLOTS], slot % SLOTS)),
                 };
                 let wanted = self.model.undo(part, *partial);
-                let request = UndoRequest { target, partial: *partial, reason: String::new() };
+                let request = UndoRequest { target, partial: *partial, ..UndoRequest::default() };
                 let undone = self.engine.session.take_back(&request).await.result;
                 prop_assert_eq!(undone.is_ok(), wanted, "{:?}: {:?}", event, undone);
             }

@@ -56,6 +56,7 @@ async fn the_newest_task_can_be_undone_and_an_old_one_says_why_not() {
     assert_eq!((changed("first"), changed("second")), (0, 1), "the limit holds");
 
     // New processes know of both what the file says.
+    drop((first, second));
     let refused = engine(&project, "first", &[]).session.undo().await.result.expect_err("it is gone");
     let wanted = "“raise n to 11” cannot be undone any more: what it changed was removed to make room";
     assert_eq!(refused.message, wanted);

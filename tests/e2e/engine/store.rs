@@ -212,6 +212,7 @@ async fn an_edit_whose_end_another_process_keeps_from_being_written_can_be_undon
     let (outcome, ()) = tokio::join!(engine.ask("change f"), hold);
     assert_eq!(outcome["ok"], true, "{outcome}");
     engine.session.close().await;
+    drop(engine);
     let other = TestEngine::new(&project, Setup { memory: true, ..Setup::default() });
     other.session.undo().await.result.expect("undone by another process");
     assert_eq!(project.read("a.py"), TEXT);

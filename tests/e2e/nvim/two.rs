@@ -95,3 +95,55 @@ async fn a_file_that_both_have_is_read_again_in_the_other_one() {
     one.finished().await;
     reads(&two, &format!("{UNUSED}extra = 1\n")).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_undo_names_the_later_task_of_another_session_before_it_takes_it() {
+    let project = Project::new(&[("cart.py", UNUSED), ("other.py", UNUSED)]);
+    let mut one = used(&project, "cart.py").await;
+    let mut two = used(&project, "other.py").await;
+    both_are_found(&project).await;
+    one.command("AgentAsk fix the warnings").await;
+    one.finished().await;
+    two.command("AgentAsk fix all warnings").await;
+    two.finished().await;
+    one.command("AgentUndo").await;
+    let failure = one.failed().await.to_string();
+    for part in ["fix all warnings", "fix the warnings", "another session"] {
+        assert!(failure.contains(part), "{part}: {failure}");
+    }
+    assert_eq!((project.read("cart.py"), project.read("other.py")), (MENDED.to_owned(), MENDED.to_owned()));
+    one.command("AgentUndo fix the warnings").await;
+    let undone = one.finished().await;
+    assert!(undone.contains("fix the warnings"), "{undone}");
+    assert_eq!((project.read("cart.py"), project.read("other.py")), (UNUSED.to_owned(), MENDED.to_owned()));
+    // Nothing of its own is left: the other one's task is named all the same.
+    one.command("AgentUndo").await;
+    let failure = one.failed().await.to_string();
+    assert!(failure.contains("fix all warnings"), "{failure}");
+    two.command("AgentUndo").await;
+    two.finished().await;
+    assert_eq!(project.read("other.py"), UNUSED);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_undo_after_a_client_has_edited_takes_the_one_that_is_named() {
+    let project = Project::new(&[("cart.py", UNUSED), ("other.py", "x = 1\n")]);
+    let mut nvim = used(&project, "cart.py").await;
+    crate::rpc::joined(&project).await;
+    nvim.command("AgentAsk fix the warnings").await;
+    nvim.finished().await;
+    let mut client = McpClient::open(&project, "codex", &[]).await;
+    client.edit("edit_file", replace("other.py", "1", "2")).await;
+    assert!(client.end().await.success());
+    nvim.command("AgentUndo").await;
+    let failure = nvim.failed().await.to_string();
+    assert!(failure.contains("edits of codex") && failure.contains("fix the warnings"), "{failure}");
+    assert_eq!((project.read("cart.py"), project.read("other.py")), (MENDED.to_owned(), "x = 2\n".to_owned()));
+    nvim.command("AgentUndo codex").await;
+    let undone = nvim.finished().await;
+    assert!(undone.contains("edits of codex"), "{undone}");
+    assert_eq!((project.read("cart.py"), project.read("other.py")), (MENDED.to_owned(), "x = 1\n".to_owned()));
+    nvim.command("AgentUndo").await;
+    nvim.finished().await;
+    assert_eq!(project.read("cart.py"), UNUSED);
+}

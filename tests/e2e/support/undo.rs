@@ -19,7 +19,7 @@ pub trait UndoWords {
 
 impl UndoWords for Engine {
     async fn undo_because(&self, target: &Target, partial: bool, reason: &str) -> Ending<String> {
-        let wish = UndoRequest { target: target.clone(), partial, reason: reason.to_owned() };
+        let wish = UndoRequest { target: target.clone(), partial, reason: reason.to_owned(), ..UndoRequest::default() };
         self.take_back(&wish).await.map(|undone| undone.summary)
     }
 

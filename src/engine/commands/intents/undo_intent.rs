@@ -103,7 +103,8 @@ pub(crate) async fn undo(
     target: &Target,
     reason: &str,
 ) -> Result<DirectAnswer, Failure> {
-    let wish = UndoRequest { target: target.clone(), partial: false, reason: reason.to_owned() };
+    let wish =
+        UndoRequest { target: target.clone(), partial: false, reason: reason.to_owned(), ..UndoRequest::default() };
     let undone = with_its_plan(&edits.hub.events, take_back(edits, plans, &wish).await)?;
     let kept = if reason.is_empty() { String::new() } else { format!("; noted: {reason}") };
     Ok(DirectAnswer::new("", format!("{}{kept}", undone.summary)))

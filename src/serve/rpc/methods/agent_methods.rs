@@ -35,7 +35,7 @@ impl AgentApiServer for RpcSession {
 
     async fn undo(&self, part: Option<UndoPart>, by: Option<String>) -> Result<Undone, CallError> {
         let UndoPart { target, partial, because } = part.unwrap_or_default();
-        let wish = UndoRequest { target: Target::parse(&target), partial, reason: because };
+        let wish = UndoRequest { target: Target::parse(&target), partial, reason: because, ..UndoRequest::default() };
         Ok(self.submit(Command::Undo(wish), by).await?.taken_back()?)
     }
 
