@@ -18,6 +18,7 @@ async fn there_and_back(project: &Project, tool: &str, parameters: Value) -> Vec
     let request = Request { text: "change it".into(), workspace: true, ..Request::default() };
     let outcome = engine.ask_about(&request).await;
     engine.session.close().await;
+    drop(engine);
     let changed = project.bytes();
     assert_ne!(changed, before, "{tool} {parameters}: {outcome}");
     let engine = TestEngine::new(project, setup(Vec::new()));

@@ -86,6 +86,7 @@ async fn tasks_of_1_and_100_and_2000_edits_leave_a_small_state_and_are_taken_bac
         assert!(project.read(&names[(edits - 1) % names.len()]).contains(&last), "{edits} edits were made");
         assert!(state_bytes(&project) <= STATE, "{edits} edits: {} bytes", state_bytes(&project));
         assert!(most_sent(&engine) <= WINDOW * 7 / 2, "{edits} edits: {} bytes sent", most_sent(&engine));
+        drop(engine);
         let undone = undo(&project).await.unwrap_or_else(|why| panic!("{edits} edits: {why}"));
         assert_eq!(project.bytes(), before, "{edits} edits: {undone}");
     }
@@ -106,6 +107,7 @@ async fn sixty_pairs_of_files_with_many_symbols_are_taken_back_and_the_model_is_
     assert!(project.root().join("second60.py").exists());
     assert!(state_bytes(&project) <= STATE, "{} bytes", state_bytes(&project));
     assert!(most_sent(&engine) <= WINDOW * 7 / 2, "{} bytes sent", most_sent(&engine));
+    drop(engine);
     undo(&project).await.expect("it can be taken back");
     assert_eq!(project.bytes(), before);
 }

@@ -363,6 +363,7 @@ async fn an_edit_that_stalls_does_not_hold_up_a_stop_and_is_known_afterwards() {
                 assert_eq!(project.read("a.py"), TEXT.replace("return 1", "return 11"));
                 let session = if memory && attempt > 2 {
                     // A new process knows it as well.
+                    drop(engine);
                     TestEngine::new(&project, Setup { config: json!({"memory": {"enabled": true}}), ..setup() }).session
                 } else {
                     engine.session.clone()
