@@ -182,6 +182,10 @@ fn read(text: &str) -> (Vec<FileInDiff>, Vec<DiffFault>) {
         }
         at += 1;
     }
+    if at >= lines.len() {
+        let message = format!("the line `{marks}` that ends the diff is gone: `u` brings it back");
+        faults.push(DiffFault { line: lines.len(), message });
+    }
     (files, faults)
 }
 

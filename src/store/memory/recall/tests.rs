@@ -89,7 +89,8 @@ fn the_order_comes_from_an_index() {
 }
 
 fn entry() -> impl Strategy<Value = NewEntry> {
-    let word = prop_oneof!["[a-zñ]{1,12}", "[ \n]{1,3}", "[日本語😀]{1,8}", "[a-z]{200,400}"];
+    // A long word of many letters may count as a key, whose text is not kept.
+    let word = prop_oneof!["[a-zñ]{1,12}", "[ \n]{1,3}", "[日本語😀]{1,8}", "[ab]{200,400}"];
     let content = proptest::collection::vec(word, 0..80).prop_map(|words| words.join(" "));
     let kind = proptest::sample::select(Kind::ALL);
     let mode = proptest::sample::select(Mode::ALL);
