@@ -299,7 +299,7 @@ async fn a_planner_s_model_may_ask_for_another_plan_and_only_so_often() {
     assert!(said.contains("made again 3 times and still fails: the model objects: price is generated"), "{said}");
     let told = run.told(1);
     assert!(told.contains("Plan (done 0.00, you are at step 1):\n<data>\n1. [>] Change price"), "{told}");
-    assert!(run.told(3).contains("Left the plan:") && run.told(3).contains("actual: step 1 the model objects"));
+    assert!(run.told(3).contains("Left the plan:") && run.told(3).contains("actual: step 1: the model objects"));
     let prefix = |told: &str| told.split("The user's request:").next().map(str::to_owned);
     assert_eq!(prefix(&run.told(1)), prefix(&run.told(3)), "the prefix can be cached");
     assert_eq!(run.server.requests()[1].body["response_format"]["json_schema"]["name"], "planner_step_reply");

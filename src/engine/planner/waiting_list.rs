@@ -28,13 +28,24 @@ struct WaitingRow {
     updated: Option<i64>,
 }
 
+/// The request of a plan or task that waits.
+struct RowRequest<'r> {
+    task: &'r str,
+    text: &'r str,
+    /// The file that was open at it.
+    file: Option<&'r str>,
+}
+
 impl WaitingRow {
-    fn of(task: &str, request: &str, plan: Option<&Plan>, state: &'static str, updated: Option<i64>) -> Self {
+    fn of(request: &RowRequest<'_>, plan: Option<&Plan>, state: &'static str, updated: Option<i64>) -> Self {
         let title = plan.map(|plan| headline(&plan.title)).filter(|title| !title.is_empty());
+        let title = title.unwrap_or_else(|| headline(request.text));
         let steps = plan.map(|plan| plan.steps.as_slice()).unwrap_or_default();
+        // The same request in two files often has plans of the same title.
+        let file = request.file.filter(|file| !title.contains(*file));
         Self {
-            task: task.to_owned(),
-            title: title.unwrap_or_else(|| headline(request)),
+            task: request.task.to_owned(),
+            title: file.map_or_else(|| title.clone(), |file| format!("{title} in {file}")),
             state,
             done: steps.iter().filter(|step| step.state == StepState::Done).count(),
             of: steps.len(),
@@ -74,14 +85,19 @@ async fn rows(edits: &EditService, plans: &PlanService) -> Vec<WaitingRow> {
     let own = |(plan, task): &(Plan, Task)| {
         let is_open = plan.steps.iter().any(|step| step.state == StepState::Open);
         let words = state(task.keep.phase, task.progress.question.is_some());
-        let row = WaitingRow::of(&task.work.journal.task, &task.work.request, Some(plan), words, None);
+        let work = &task.work;
+        let file = work.intent.current_file.as_deref();
+        let request = RowRequest { task: &work.journal.task, text: &work.request, file };
+        let row = WaitingRow::of(&request, Some(plan), words, None);
         (is_open && task.keep.revision.is_none()).then_some(row)
     };
     let mut rows: Vec<WaitingRow> = plans.waiting.lock().await.as_ref().and_then(own).into_iter().collect();
     rows.extend(plans.aside.lock().await.iter().filter_map(own));
     rows.extend(stored.iter().map(|WaitingTask { run, phase, updated, .. }| {
         let words = state(*phase, run.progress.question.is_some());
-        WaitingRow::of(&run.id, &run.request, run.plan.as_ref(), words, Some(*updated))
+        let file = run.origin.current_file.as_deref();
+        let request = RowRequest { task: &run.id, text: &run.request, file };
+        WaitingRow::of(&request, run.plan.as_ref(), words, Some(*updated))
     }));
     rows
 }

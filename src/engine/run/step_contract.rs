@@ -142,7 +142,7 @@ mod tests {
         let Contract::Planner(facts) = contract(&plan(), 2, &task(Mode::Planner)) else { panic!("planner") };
         assert_eq!((facts.step, facts.progress, facts.plan.len()), (3, 0.25, 4));
         let deviation = facts.deviation.unwrap();
-        assert_eq!((deviation.actual.as_str(), deviation.impacted.as_slice()), ("step 2 2 new errors", &[4][..]));
+        assert_eq!((deviation.actual.as_str(), deviation.impacted.as_slice()), ("step 2: 2 new errors", &[4][..]));
         let Contract::Supervised(facts) = contract(&plan(), 2, &task(Mode::Supervised)) else { panic!("supervised") };
         assert_eq!(facts.adherence, 0.5);
         assert_eq!(plan_facts(&plan(), 1).deviation, None, "step 1 kept to the plan");

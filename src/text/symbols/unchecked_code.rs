@@ -144,8 +144,9 @@ fn five() {
     #[cfg(not(unix))]
     six();
 }
-mod seven {
+mod inner {
     #![cfg(windows)]
+    fn seven() {}
 }
 cfg_if! { if #[cfg(windows)] { fn eight() {} } }
 ";

@@ -39,10 +39,10 @@ async fn the_list_of_what_waits_resumes_and_discards() {
     }
     nvim.keys("q").await;
     nvim.command("AgentResume!").await;
-    holds(&nvim, "waiting", "3. “First”: waiting for approval, 0 of 1 step done, just now").await;
+    holds(&nvim, "waiting", "3. “First in a.py”: waiting for approval, 0 of 1 step done, just now").await;
     nvim.keys("/Second<CR>x").await;
-    assert!(nvim.finished().await.contains("“Second” is discarded"));
-    holds(&nvim, "waiting", "2. “First”").await;
+    assert!(nvim.finished().await.contains("“Second in a.py” is discarded"));
+    holds(&nvim, "waiting", "2. “First in a.py”").await;
     assert!(!text_of(&nvim, "waiting").await.contains("Second"), "it is discarded");
     nvim.keys("/First<CR><CR>").await;
     nvim.wait("SextantPlan").await;
