@@ -81,7 +81,7 @@ local function notify(client, path)
   end
 end
 
--- Whether the client would have the file, if its root were another one.
+-- True if the client would have the file, if its root were another one.
 ---@param client vim.lsp.Client
 local function is_of(client, buf)
   local types = client.config and client.config.filetypes

@@ -37,7 +37,7 @@ pub struct UndoRequest {
     pub target: Target,
     /// Take back only the places that the user has not changed later; the rest is left for good.
     pub partial: bool,
-    /// Whether the user chose the task from the list of all: none is named first.
+    /// True if the user chose the task from the list of all: none is named first.
     pub is_chosen: bool,
     /// Kept, and shown to the model: see `src/engine/commands/undo/feedback.rs`.
     pub reason: String,

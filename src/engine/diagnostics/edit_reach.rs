@@ -25,7 +25,7 @@ pub(crate) struct TextChange {
 }
 
 impl TextChange {
-    /// Whether the text becomes a module, or is one no more: all files saw its names, or see them now.
+    /// True if the text becomes a module, or is one no more: all files saw its names, or see them now.
     fn turns(&self, language: &Language) -> bool {
         let was_script = self.before.as_deref().map(|before| importers::is_script(language, before));
         was_script.is_some_and(|was| was != importers::is_script(language, &self.after))
@@ -164,7 +164,7 @@ pub(super) struct OfferedChange<'a> {
     made: &'a str,
     pub(super) before: &'a [Offer],
     pub(super) after: &'a [Offer],
-    /// Whether the text becomes a module, or is one no more.
+    /// True if the text becomes a module, or is one no more.
     pub(super) turns: bool,
 }
 

@@ -76,7 +76,7 @@ pub(crate) async fn texts(editor: &dyn Editor, files: &BTreeSet<String>) -> BTre
     read.into_iter().flatten().map(|document| (document.path, document.text)).collect()
 }
 
-/// Whether nothing is known to have changed since the step was judged: no file by any task, and no loaded text.
+/// True if nothing is known to have changed since the step was judged: no file by any task, and no loaded text.
 async fn is_alone(edits: &EditService, judged: &JudgedStep, journal: &Journal) -> bool {
     let later = journal.checkpoints.get(judged.end..).unwrap_or_default();
     let (Some(last), true) =

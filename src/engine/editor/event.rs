@@ -168,7 +168,7 @@ pub enum Event {
         /// The step that runs, counted from 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         running: Option<usize>,
-        /// Whether a late answer has changed an outcome in it, and nothing else is new.
+        /// True if a late answer has changed an outcome in it, and nothing else is new.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         amend: bool,
     },

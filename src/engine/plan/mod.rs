@@ -109,7 +109,7 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StepExtent {
-    /// Whether a path without names is a file as a whole, and not its module level: the user means it so.
+    /// True if a path without names is a file as a whole, and not its module level: the user means it so.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub whole: bool,
     /// Symbols and files that exist after it and not before.

@@ -73,7 +73,7 @@ fn tell(transcript: &mut Transcript) {
     }
 }
 
-/// Hears about the texts that are back: the diagnostics of the taken edits are none of theirs.
+/// Asks for reports on the texts that are back: those on the edits are not about them.
 async fn look_again(edits: &EditService, files: &[String]) {
     if !edits.workspace.config.diagnostics.on_edit {
         return;

@@ -166,7 +166,7 @@ fn meant(rows: &[WaitingRow], which: &str) -> Result<String, Failure> {
     }
 }
 
-/// Whether no step of the plan that waits was run yet.
+/// True if no step of the plan that waits was run yet.
 pub(crate) async fn is_unapproved(plans: &PlanService) -> bool {
     let waiting = plans.waiting.lock().await;
     waiting.as_ref().is_some_and(|(plan, _)| plan.steps.iter().all(|step| step.state == StepState::Open))

@@ -67,7 +67,7 @@ impl Transcript {
         }
     }
 
-    /// Whether the model has read this text of a source last: it stands in a message to the model or in a result, word
+    /// True if the model has read this text of a source last: it stands in a message to the model or in a result, word
     /// for word, and no edit of that source came behind it. An edit that was taken back since would count as standing.
     pub(crate) fn holds(&self, source: &SymbolPath, text: &str) -> bool {
         let text = text.trim();
@@ -79,7 +79,7 @@ impl Transcript {
         text.contains('\n') && read.is_some_and(|at| !self.edited(at, source))
     }
 
-    /// Whether a result behind this message reports an edit of a source.
+    /// True if a result behind this message reports an edit of a source.
     fn edited(&self, at: usize, source: &SymbolPath) -> bool {
         let results = self.messages.iter().skip(at).flat_map(|message| match message {
             ChatMessage::Results(results) => results.as_slice(),
@@ -110,7 +110,7 @@ impl Transcript {
     }
 }
 
-/// Whether a line of a result reports an edit of a source. It has the file, and the symbols that changed in brackets:
+/// True if a line of a result reports an edit of a source. It has the file, and the symbols that changed in brackets:
 /// `edited a.py (f, g)`. A list that is not whole may have left the source out.
 fn edits(line: &str, source: &SymbolPath) -> bool {
     let Some(rest) = line.strip_prefix("edited ").and_then(|rest| rest.strip_prefix(source.file.as_str())) else {

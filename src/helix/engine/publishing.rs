@@ -25,7 +25,7 @@ impl EngineHost {
         }
     }
 
-    /// Whether the editor shows the reports of one of these providers on a file: it has the file open at that server.
+    /// True if the editor shows the reports of one of these providers on a file: it has the file open at that server.
     pub(super) fn shows_reports(&self, uri: &str, sources: &[String]) -> bool {
         let reports = |name: &str| {
             let of_server = |source: &String| code_aliases::tool(source).split('/').next() == Some(name);

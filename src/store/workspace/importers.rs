@@ -114,7 +114,7 @@ impl Importers {
         self.links.iter().filter_map(behind).collect()
     }
 
-    /// Whether a file names a link on another path of this one, and so may import it by that path.
+    /// True if a file names a link on another path of this one, and so may import it by that path.
     pub fn names_link(&self, importer: &str, path: &str) -> bool {
         let leads = |(_, target): &&(String, String)| {
             path.strip_prefix(target.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -276,7 +276,7 @@ impl Importers {
     }
 }
 
-/// Whether a text is no module, so that all files see its names.
+/// True if a text is no module, so that all files see its names.
 pub fn is_script(language: &Language, text: &str) -> bool {
     let first = |line: &str| line.trim_start().split(|c: char| !c.is_alphanumeric()).next().map(str::to_owned);
     let is_module = |line| first(line).is_some_and(|word| language.module_words.contains(&word.as_str()));

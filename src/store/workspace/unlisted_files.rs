@@ -61,7 +61,7 @@ pub(crate) struct Unlisted {
     pub(crate) files: BTreeMap<String, Option<OutOfSight>>,
     /// The links to files and folders of the workspace, with their targets.
     pub(crate) links: Vec<(String, String)>,
-    /// Whether there are more than were gone through.
+    /// True if there are more than were gone through.
     pub(crate) more: bool,
 }
 

@@ -13,7 +13,7 @@ pub struct FencedBlock {
 }
 
 impl FencedBlock {
-    /// Whether it shows a change, as a question about an edit does.
+    /// True if it shows a change, as a question about an edit does.
     pub fn is_diff(&self) -> bool {
         self.language == "diff"
     }
