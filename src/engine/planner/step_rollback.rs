@@ -1,6 +1,6 @@
 //! Takes the changes of an unfinished step back before it is tried again, and tells the model.
 
-use crate::diagnostics::collect_diagnostics;
+use crate::diagnostics::{collect_diagnostics, step_verdict};
 use crate::edit::rollback;
 use crate::editor::event::Event;
 use crate::state::durable::Keep;
@@ -63,8 +63,7 @@ pub(crate) async fn clear_for_fallback(
 
 /// The files that the task has changed since this checkpoint.
 fn changed_files(work: &TaskWork, mark: usize) -> Vec<String> {
-    let since = work.journal.checkpoints.iter().skip(mark);
-    since.flat_map(|one| &one.files).map(|file| file.path.clone()).collect()
+    step_verdict::files(work.journal.checkpoints.get(mark..).unwrap_or_default()).into_iter().collect()
 }
 
 fn tell(transcript: &mut Transcript) {

@@ -128,8 +128,8 @@ pub(crate) async fn say_others(edits: &EditService, plans: &PlanService) {
     }
 }
 
-/// The task that a number in the list, its name, or words of its title mean; the last one for no words. `None` where only this process has it: it
-/// is the plan that waits then.
+/// The task that a number in the list, its name, or words of its title mean; the last one for no words. `None` where
+/// only this process has it: it is the plan that waits then.
 ///
 /// # Errors
 /// Nothing that waits is meant, or several are.

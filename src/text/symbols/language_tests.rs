@@ -166,7 +166,7 @@ fn edit_of(file: &str, text: &str, action: &str, path: &str, content: &str) -> S
     }
 }
 
-/// A file, an import in it, and a line that is none.
+/// A file, an import in it, and a line without one.
 const IMPORTS: &[[&str; 3]] = &[
     ["a.rs", "use std::fmt;\n", "fn f() {}\n"],
     ["a.ts", "import { a } from './a';\n", "const x = 1;\n"],

@@ -219,8 +219,8 @@ impl FileReview {
         (buffer, left)
     }
 
-    /// Brings rejected text back, as hunks that wait. `None` where the place was changed since, or where lines of it stand
-    /// already: an undo in the editor, with other typing, brought them.
+    /// Brings rejected text back, as hunks that wait. `None` where the place was changed since, or where lines of it
+    /// stand already: an undo in the editor, with other typing, brought them.
     pub(crate) fn bring_back(&mut self, with: &str, without: &str, now: &str) -> Option<String> {
         if stands_already(with, without, now) {
             return None;
