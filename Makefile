@@ -13,7 +13,7 @@ ifeq ($(origin NVIM),command line)
 export SEXTANT_NVIM := $(abspath $(NVIM))
 endif
 
-.PHONY: help demo pictures demo-helix test test-nvim12 test-rust-analyzer test-clients tasks agent-bench try-model compact bench soundness matching reach kill sizes audit fmt tools
+.PHONY: help demo pictures demo-helix test test-nvim12 test-rust-analyzer test-clients tasks agent-bench compact bench soundness matching reach kill sizes audit fmt tools
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -55,7 +55,7 @@ test-clients: tools ## Hold real MCP clients and agents on a scripted model agai
 	$(if $(ONLY),,$(PYTHON) tests/clients/conformance.py)
 	$(if $(ONLY),,$(PYTHON) tests/clients/trial.py)
 
-tasks: tools ## Do small real tasks in the three modes, judged from outside, and print the measures of each (PART=thirty|five|triggers)
+tasks: tools ## Do small real tasks in the three modes, judged from outside (PART=five|triggers)
 	$(CARGO) build --locked
 	$(PYTHON) tests/tasks/run.py $(addprefix --part ,$(PART))
 
@@ -64,11 +64,7 @@ agent-bench: tools ## Do twenty-six real tasks with recorded answers, beside pla
 	@CHECK="$(CHECK)" BRIDGE="$(BRIDGE)" RECORD="$(RECORD)" STRICT="$(STRICT)" MODEL="$(MODEL)" BASE_URL="$(BASE_URL)" \
 		ONLY="$(ONLY)" LOOP="$(LOOP)" JOBS="$(JOBS)" JSON="$(JSON)" $(PYTHON) tests/agent_bench/run.py
 
-try-model: tools ## Drive one task with a real small model on this machine, fetched once (MODEL=smol 0.13 GB, MODEL=qwen 1.2 GB)
-	$(CARGO) build --locked
-	$(PYTHON) tests/tasks/try_model.py
-
-compact: tools ## Do small tasks with a real small model in three ways side by side, judged from outside (SET=first|second|third WAYS=compact,bare,step)
+compact: tools ## Do small tasks with a real small model in three ways side by side, judged from outside; fetched once (SET=first|second|third WAYS=compact,bare,step MODEL=smol|qwen)
 	$(CARGO) build --locked
 	$(PYTHON) tests/tasks/small.py
 

@@ -158,14 +158,3 @@ def launch(command: "list[str]", cwd: pathlib.Path, env: "dict[str, str]", patie
         else:
             said.events.append(event)
     return said
-
-
-def stats(project: pathlib.Path, home: pathlib.Path) -> "dict[str, typing.Any] | None":
-    """What `sextant stats` has kept of the runs in a project; None where this build has no such command."""
-    if "stats" not in subprocess.run([BINARY, "--help"], capture_output=True, text=True, check=False).stdout:
-        return None
-    command = [str(BINARY), "stats", "--json", "--root", str(project)]
-    done = subprocess.run(command, cwd=project, env=environment(home), capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"sextant stats: {done.stderr.strip()}")
-    return json.loads(done.stdout)

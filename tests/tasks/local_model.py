@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Serves a model file by OpenAI's API on this machine: `local_model.py FILE`. Prints its address when it is ready.
 
-Runs in the environment that tests/tasks/try_model.py has made, and ends when its standard input ends.
+Runs in the environment that tests/tasks/model_files.py has made, and ends when its standard input ends.
 """
 
 import os

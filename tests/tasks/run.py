@@ -2,7 +2,6 @@
 """Runs small real tasks through `sextant ask` and `sextant plan`, and judges each from outside.
 
     python3 tests/tasks/run.py                  everything; the status is 0 when all went as it must
-    python3 tests/tasks/run.py --part thirty    thirty tasks, ten a mode, and the measures of each mode
     python3 tests/tasks/run.py --part five      the same five tasks in all modes with both models, and their prompts
     python3 tests/tasks/run.py --part triggers  what makes a plan to be made anew or to pause
     python3 tests/tasks/run.py --part quick     three tasks, one a mode
@@ -27,15 +26,14 @@ import judge
 from figures import Row
 from scripted import ScriptedModel
 from task import Task, offline, scripted, spelt_out
-from thirty import THIRTY
 from triggers import TRIGGERS
-from works import FIVE
+from works import FIVE, QUICK_FIX
 
 FIVES = [
     task for work in FIVE for mode in agent.MODES for task in (scripted(work, mode), offline(work, mode, cannot=True))
 ]
-QUICK = [THIRTY[1], TRIGGERS[0], next(task for task in TRIGGERS if task.mode == "supervised")]
-PARTS = {"thirty": THIRTY, "five": FIVES, "triggers": TRIGGERS, "quick": QUICK}
+QUICK = [offline(QUICK_FIX, "simple"), TRIGGERS[0], next(task for task in TRIGGERS if task.mode == "supervised")]
+PARTS = {"five": FIVES, "triggers": TRIGGERS, "quick": QUICK}
 # What the offline model must say where it can do nothing.
 CANNOT = ("needs a language model", "No fix that may be applied here is offered")
 
@@ -60,7 +58,6 @@ def carry_out(task: Task, model: ScriptedModel) -> Row:
         if task.script is not None:
             wrong += model.trouble + (["the script is not at its end"] if model.left() else [])
         wrong += expectations(row)
-        row.stats = agent.stats(project, home)
         return row
 
 
@@ -93,25 +90,6 @@ def expectations(row: Row) -> "list[str]":
     return out
 
 
-def report(name: str, rows: "list[Row]") -> "list[str]":
-    """The tables of a part, printed; what differs from what `sextant stats` says."""
-    differ: "list[str]" = []
-    tables: "list[str]" = []
-    if name == "thirty":
-        tables = figures.kpis(rows)
-        tables.append("The scripted model makes the mistakes of its scripts: these are figures of the loop, of no real model.")
-        if all(row.stats is not None for row in rows):
-            lines, differ = figures.compared(rows)
-            tables += lines
-        else:
-            tables.append("This build has no `sextant stats` to compare them with.")
-    elif name == "five":
-        tables = figures.five(rows)
-    if tables:
-        print("\n" + "\n".join(tables), flush=True)
-    return differ
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description="Small real tasks, judged from outside.")
     parser.add_argument("--part", action="append", choices=list(PARTS))
@@ -129,7 +107,7 @@ def main() -> int:
     failed: "list[str]" = []
     count = 0
     start = time.monotonic()
-    for name in options.part or ["thirty", "five", "triggers"]:
+    for name in options.part or ["five", "triggers"]:
         rows = []
         tasks = [task for task in PARTS[name] if options.only in f"{task.mode} {task.model} {task.name}"]
         print(f"\n== {name}: {len(tasks)} tasks", flush=True)
@@ -143,7 +121,8 @@ def main() -> int:
             if row.undone or row.wrong:
                 failed.append(f"{name}: {task.mode}, {task.model}: {task.name}")
         count += len(rows)
-        failed += report(name, rows) if rows else []
+        if name == "five" and rows:
+            print("\n" + "\n".join(figures.five(rows)), flush=True)
     model.close()
     print(f"\n{count} tasks in {time.monotonic() - start:.0f} s, {len(failed)} not as they must be")
     print("".join(f"  {name}\n" for name in failed), end="", flush=True)

@@ -108,10 +108,6 @@ def done(answer: str = "It is done.") -> Reply:
     return Reply({"reasoning": "nothing is left", "action": None, "continue": False, "confidence": 0.9, "answer": answer})
 
 
-def prose(text: str) -> Reply:
-    return Reply(text)
-
-
 def step(title: str, *symbols: str, because: str = "the request asks for it", expect: str = "nothing new is reported") -> "dict[str, typing.Any]":
     return {"title": title, "symbols": list(symbols), "because": because, "expect": expect}
 

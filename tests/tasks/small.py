@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Small tasks of one function, done by one model in three ways side by side, each judged from outside.
 
-    MODEL=qwen            as in try_model.py, which fetches and serves it; MODEL_FILE=FILE serves another model file
+    MODEL=qwen            as in model_files.py, which fetches and serves it; MODEL_FILE=FILE serves another model file
     BASE_URL=URL          a server that speaks OpenAI's API and runs already; MODEL is then the name that it knows
     SET=first,second      the tasks: tests/tasks/small/first.txt (20), second.txt (10, kept out of sight of the prompts),
                           third.txt (12 in Rust, TypeScript and Lua); all of them without it
@@ -28,9 +28,9 @@ import typing
 import urllib.request
 
 import agent
+import model_files
 import recorder
 import small_checks
-import try_model
 from small_task import Small, read
 
 HERE = pathlib.Path(__file__).resolve().parent / "small"
@@ -170,10 +170,10 @@ def main() -> int:
         return work(tasks, os.environ["BASE_URL"].removesuffix("/v1"), name)
     file = os.environ.get("MODEL_FILE")
     if file:
-        try_model.fetch_runtime()
-    path = pathlib.Path(file) if file else try_model.fetch(try_model.MODELS[name])
+        model_files.fetch_runtime()
+    path = pathlib.Path(file) if file else model_files.fetch(model_files.MODELS[name])
     with tempfile.TemporaryFile() as log:
-        server, address = try_model.serve(path, log)
+        server, address = model_files.serve(path, log)
         try:
             return work(tasks, address, path.stem)
         finally:

@@ -5,7 +5,7 @@ import typing
 from judge import Aim
 from scripted import Asked, Reply, call, plan, step
 from task import Task, Work, scripted
-from works import LOANS, REPORT, STOCK, TEXT
+from works import REPORT, TEXT
 
 Talk = typing.Generator[Reply, Asked, None]
 

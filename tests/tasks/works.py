@@ -1,4 +1,4 @@
-"""The five kinds of work that every mode is asked to do, on both sample projects."""
+"""The five kinds of work that every mode is asked to do, and one that a quick fix does."""
 
 from judge import Aim
 from scripted import call, step
@@ -9,12 +9,6 @@ REPORT = "toolshed/report.py"
 LOANS = "toolshed/loans.py"
 STOCK = "toolshed/stock.py"
 TEST_LOANS = "tests/test_loans.py"
-CONVERT = "meteo/convert.py"
-READINGS = "meteo/readings.py"
-STATISTICS = "meteo/statistics.py"
-SUMMARY = "meteo/summary.py"
-TEST_STATISTICS = "tests/test_statistics.py"
-TEST_SUMMARY = "tests/test_summary.py"
 
 
 def replace(symbol: str, content: str) -> object:
@@ -198,3 +192,12 @@ MOVE = Work(
 )
 
 FIVE = [TYPES, RENAME, EXTRACT, PARAMETER, MOVE]
+
+QUICK_FIX = Work(
+    "f-string without a field",
+    "toolshed",
+    "fix the warnings and errors in this file",
+    Aim({REPORT}, gone=[(REPORT, "F541")]),
+    ["--file", REPORT],
+    [(REPORT, 'lines = ["In the shed"]', 'lines = [f"In the shed"]')],
+)

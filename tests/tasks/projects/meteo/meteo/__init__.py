@@ -1,1 +1,0 @@
-"""Readings of a weather station."""
