@@ -45,14 +45,9 @@ const NOTES: &[&str] = &[
 ];
 /// The one file that counts on from what another process has counted.
 const COUNTED_ON: &str = "src/engine/durable/task_state.rs";
-/// The one file that may give methods to the session.
-const SESSION: &str = "src/engine/state/session.rs";
-
-/// Crates that one place alone may name, so that the rest does not depend on them.
+/// Crates that one room of a crate alone may name. What a whole crate may name is in its Cargo.toml.
 const HOMES: &[(&str, &str)] = &[
-    ("nvim_rs", "src/nvim"),
     ("lsp_types", "src/diagnostics/server"),
-    ("reqwest", "src/model"),
     ("rusqlite", "src/store/memory"),
     ("jsonrpsee", "src/serve/rpc"),
     ("rmcp", "src/serve/mcp"),
@@ -148,9 +143,7 @@ impl File {
 type Rule = fn(&File) -> Vec<String>;
 
 const RULES: &[(&str, Rule)] = &[
-    ("a crate names itself as crate", own_name),
     ("imports go down inside the engine", engine_goes_down),
-    ("the session is state", session_is_state),
     ("the loop speaks to the stream alone", one_stream),
     ("observers alone write notes", observers_write_notes),
     ("paths are written in full", paths_in_full),
@@ -224,13 +217,6 @@ fn engine_goes_down(file: &File) -> Vec<String> {
     higher.flat_map(|module| file.objection(format!("{own} may not name {module}"))).collect()
 }
 
-fn session_is_state(file: &File) -> Vec<String> {
-    if !file.under("src") || file.path == SESSION {
-        return Vec::new();
-    }
-    file.each_line(|line| line.starts_with("impl Session").then(|| format!("methods belong into {SESSION}")))
-}
-
 /// In the agent nobody shows an event to an editor but the observer that stands for it, nor enters a trace by hand.
 fn one_stream(file: &File) -> Vec<String> {
     if !file.under("src/engine") || file.is_test() {
@@ -262,20 +248,6 @@ fn observers_write_notes(file: &File) -> Vec<String> {
         let by_hand = line.contains("Notes::count_on(") && !file.under("src/engine/state/notes_log");
         (writes || by_hand).then(|| "say it with `task.events.did`: observers keep notes and counts".to_owned())
     })
-}
-
-fn own_name(file: &File) -> Vec<String> {
-    let Some(folder) =
-        file.path.strip_prefix("src/").and_then(|inside| inside.split_once('/')).map(|(folder, _)| folder)
-    else {
-        return Vec::new();
-    };
-    let own = if folder == "cli" { "sextant::".to_owned() } else { format!("sextant_{folder}::") };
-    // Test data that another crate's tests include too names this one as they do.
-    if file.is("/sample_step.rs") || file.is("/sample_tools.rs") {
-        return Vec::new();
-    }
-    file.each_line(|line| after(code(line), &own).next().map(|_| "write crate:: inside the crate".to_owned()))
 }
 
 fn paths_in_full(file: &File) -> Vec<String> {
@@ -500,26 +472,6 @@ fn counted(file: &File) -> Vec<String> {
     })
 }
 
-/// The Lua modules that a text names, wherever it requires them.
-fn lua_names(text: &str) -> Vec<&str> {
-    let quoted = text.match_indices("'sextant.").map(|(at, open)| &text[at + open.len()..]);
-    quoted.filter_map(|rest| rest.split_once('\'').map(|(name, _)| name)).collect()
-}
-
-/// The Lua modules that require each other, be it late and inside of a function.
-fn lua_circles(files: &[File]) -> Vec<String> {
-    let module = |file: &File| Some(file.path.strip_prefix("lua/sextant/")?.strip_suffix(".lua")?.replace('/', "."));
-    let mut modules: BTreeMap<String, Vec<&str>> =
-        files.iter().filter_map(|file| Some((module(file)?, lua_names(&file.text)))).collect();
-    // Whoever requires only what is gone can be in no circle.
-    while let Some(free) = modules.iter().find(|(_, to)| !to.iter().any(|name| modules.contains_key(*name))) {
-        let free = free.0.clone();
-        modules.remove(&free);
-    }
-    let left: Vec<String> = modules.into_keys().collect();
-    if left.is_empty() { left } else { vec![format!("in a circle, or above one: {}", left.join(", "))] }
-}
-
 /// Source files of the same name: one of them is found by its name where the other one is meant.
 fn same_names(files: &[File]) -> Vec<String> {
     let mut places: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -573,7 +525,6 @@ fn the_house_is_in_order() {
     for (name, rule) in RULES {
         problems.extend(files.iter().flat_map(rule).map(|problem| format!("{name}: {problem}")));
     }
-    problems.extend(lua_circles(&files));
     problems.extend(same_names(&files));
     assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
 }
@@ -586,19 +537,6 @@ fn files_of_the_same_name_are_found() {
 }
 
 #[test]
-fn lua_modules_that_require_each_other_are_found() {
-    let file = |name: &str, text: &str| File::new(&format!("lua/sextant/{name}.lua"), text);
-    let mut files = vec![
-        file("a", "local b = require('sextant.b')"),
-        file("b", "local t = { go = { 'sextant.c', 'go' } }"),
-        file("c", "local x = require('sextant.missing')"),
-    ];
-    assert_eq!(lua_circles(&files), Vec::<String>::new());
-    files[2].text.push_str("\nfunction M.late()\n  require('sextant.a').go()\nend");
-    assert_eq!(lua_circles(&files), ["in a circle, or above one: a, b, c"]);
-}
-
-#[test]
 fn every_rule_objects_to_what_it_forbids() {
     let long = "x\n".repeat(LINES + 1);
     let bad: &[(Rule, &str, &str)] = &[
@@ -606,7 +544,6 @@ fn every_rule_objects_to_what_it_forbids() {
         (engine_goes_down, "src/engine/edit/change.rs", "use crate::{\n    state::{task, session},\n    planner,\n};"),
         (engine_goes_down, "src/engine/target.rs", "crate::tools::tool_failure()"),
         (engine_goes_down, "src/engine/new/a.rs", ""),
-        (session_is_state, "src/engine/run/start.rs", "impl Session {"),
         (hints_are_codes, "src/engine/edit/a.rs", "\"kept; :AgentUndo takes it back\""),
         (hints_are_codes, "src/cli/a.rs", "\"see :help sextant-models\""),
         (one_stream, "src/engine/run/start.rs", "session.editor.show(Event::Progress { text });"),
@@ -618,8 +555,6 @@ fn every_rule_objects_to_what_it_forbids() {
         (observers_write_notes, "src/engine/run/start.rs", "let notes = &mut task.notes;"),
         (observers_write_notes, "src/engine/edit/edit_guard.rs", "task.counts.spent.pause(since);"),
         (observers_write_notes, "src/engine/commands/ask.rs", "let notes = Notes::count_on(counted);"),
-        (own_name, "src/cli/a.rs", "use sextant::cli::ask_command;"),
-        (own_name, "src/base/a.rs", "use sextant_base::positions;"),
         (paths_in_full, "src/a.rs", concat!("use super::", "super::x;")),
         (paths_in_full, "src/a.rs", concat!("use crate::", "*;")),
         (short, "src/a.rs", &long),
@@ -630,8 +565,8 @@ fn every_rule_objects_to_what_it_forbids() {
         (names, "src/base/util.rs", ""),
         (names, "src/helpers/a.rs", ""),
         (names, "lua/sextant/plan_manager.lua", ""),
-        (homes, "src/engine/a.rs", "use nvim_rs::Value;"),
-        (homes, "src/engine/a.rs", "reqwest::Client::default()"),
+        (homes, "src/store/a.rs", "use rusqlite::Row;"),
+        (homes, "src/serve/a.rs", "rmcp::serve_server()"),
         (homes, "src/engine/editor/a.rs", "use lsp_types::Range;"),
         (starters, "src/engine/a.rs", "use std::process::Command;"),
         (starters, "src/engine/a.rs", "tokio::process::Command::new(\"ls\")"),
@@ -656,10 +591,8 @@ fn every_rule_objects_to_what_it_forbids() {
         assert!(!rule(&File::new(path, text)).is_empty(), "no objection to {path}: {text:.60}");
     }
     let good: &[(Rule, &str, &str)] = &[
-        (own_name, "src/engine/a.rs", "use sextant_model::step; use crate::plan;"),
         (engine_goes_down, "src/engine/edit/change.rs", "use crate::state::{run, task}; // crate::run::start"),
         (engine_goes_down, "src/engine/commands/ask.rs", "use crate::{edit, run::{run_loop, start}};"),
-        (session_is_state, "src/engine/state/session.rs", "impl Session {"),
         (hints_are_codes, "src/engine/a.rs", "agent::Agent; // as :AgentUndo does"),
         (hints_are_codes, "src/nvim/nvim_wording.rs", "\":AgentUndo takes it back\""),
         (
@@ -679,10 +612,9 @@ fn every_rule_objects_to_what_it_forbids() {
             "let spent = task.counts.spent.now(); task.notes.started()",
         ),
         (observers_write_notes, COUNTED_ON, "task.notes.count_on(self.counted);"),
-        (own_name, "src/main.rs", "sextant::cli::run()"),
         (short, "src/a/tests.rs", &long),
-        (homes, "src/nvim/a.rs", "use nvim_rs::Value;"),
-        (homes, "src/engine/a.rs", "let x = 1; // reqwest::Client"),
+        (homes, "src/serve/mcp/a.rs", "use rmcp::model;"),
+        (homes, "src/engine/a.rs", "let x = 1; // rusqlite::Row"),
         (starters, "src/diagnostics/command.rs", "tokio::process::Command::new(name)"),
         (one_rpc_file, RPC_FILE, "vim.rpcnotify(1, 'x')"),
         (quiet_plugin, "plugin/sextant.lua", "  require('sextant.command')"),
