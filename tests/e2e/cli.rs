@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::nvim::ask::step;
 use crate::support::model_server::ModelServer;
 use crate::support::project::Project;
+use crate::support::replies::change;
 use crate::support::servers::tool;
 
 pub fn sextant(project: &Project, arguments: &[&str]) -> Output {
@@ -52,7 +53,7 @@ fn a_plan_is_printed_and_run_only_when_approved() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_request_breaks_is_in_the_outcome() {
     let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n")]);
-    let edit = json!({"path": "a.py", "old_string": "return 1", "new_string": "return missing"});
+    let edit = change("a.py", "return 1", "return missing");
     let server = ModelServer::start([step("edit_file", edit, false)]).await;
     let url = server.url();
     let arguments =

@@ -17,6 +17,7 @@ use crate::support::mcp::{McpClient, servers};
 use crate::support::model_server::ModelServer;
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::change;
 use crate::support::servers::{fake_config, python_servers};
 
 const ITEMS: &str = "\
@@ -60,7 +61,7 @@ fn about(symbol: &str) -> Request {
 }
 
 fn delete(extra: Value) -> Value {
-    let mut given = json!({"path": "shop/items.py", "old_string": MAKE, "new_string": ""});
+    let mut given = change("shop/items.py", MAKE, "");
     if let (Some(given), Value::Object(extra)) = (given.as_object_mut(), extra) {
         given.extend(extra);
     }
@@ -162,8 +163,7 @@ async fn an_answer_that_was_put_off_tells_what_the_first_edit_broke_in_a_closed_
     let project = project();
     let mut client = McpClient::with_servers(&project, "codex").await;
     client.edit("edit_file", delete(json!({"diagnostics": "defer"}))).await;
-    let moved =
-        json!({"path": "shop/apart.py", "old_string": "x: int = 'a'\n", "new_string": format!("x: int = 'a'\n{MAKE}")});
+    let moved = change("shop/apart.py", "x: int = 'a'\n", format!("x: int = 'a'\n{MAKE}"));
     let edited = client.edit("edit_file", moved).await;
     assert_eq!(edited["diagnostics_status"], "complete", "{edited}");
     assert!(edited["new_diagnostics"].to_string().contains("shop/user.py"), "{edited}");
@@ -257,11 +257,9 @@ async fn a_question_says_what_the_edit_would_break_in_a_closed_file() {
 async fn neovim_tells_what_is_broken_in_a_file_without_a_buffer() {
     let project = project();
     let server = ModelServer::start([step("edit_file", delete(json!({})), false)]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright"]).await;
-    nvim.edit("shop/items.py").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["basedpyright"], "shop/items.py").await;
     nvim.command("1").await;
-    nvim.command("AgentAsk remove make_item").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk remove make_item").await;
     let list = nvim.quickfix().await.join("\n");
     assert!(list.contains("user.py:1: E:"), "{list}");
     let windows: usize = nvim.lua("return #vim.api.nvim_tabpage_list_wins(0)").await;

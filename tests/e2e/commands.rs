@@ -15,6 +15,7 @@ use crate::cli::{outcome, sextant};
 use crate::nvim::ask::step;
 use crate::support::model_server::ModelServer;
 use crate::support::project::Project;
+use crate::support::replies::change;
 use crate::support::servers::{PATIENCE_MS, tool};
 
 /// Two UTF-16 units and one code point stand before the name.
@@ -115,7 +116,7 @@ fn entries<'o>(outcome: &'o Value, effect: &str) -> Vec<&'o Value> {
 #[tokio::test(flavor = "multi_thread")]
 async fn without_servers_the_syntax_is_all_that_is_known_and_that_is_said() {
     let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n")]);
-    let edit = json!({"path": "a.py", "old_string": "return 1", "new_string": "return (1"});
+    let edit = change("a.py", "return 1", "return (1");
     let config = "servers = []\n[diagnostics]\nnew_errors = \"keep\"\n";
     let outcome = run(&project, config, "a.py:2", edit).await;
     assert_eq!(outcome["diagnostics_status"], "partial", "{outcome}");
@@ -127,7 +128,7 @@ async fn without_servers_the_syntax_is_all_that_is_known_and_that_is_said() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_configured_command_is_compared_like_a_server_and_agreement_is_traced() {
     let project = Project::new(&[("a.py", "def f() -> str:\n    return gone\n")]);
-    let edit = json!({"path": "a.py", "old_string": "return gone", "new_string": "return gone + missing"});
+    let edit = change("a.py", "return gone", "return gone + missing");
     let config = "commands = [\"ruff\"]\n";
     let outcome = run(&project, config, "a.py:2", edit).await;
     assert_eq!(outcome["diagnostics_status"], "complete", "{outcome}");

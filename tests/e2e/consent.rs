@@ -7,6 +7,7 @@ use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::{change, says};
 
 const TEXT: &str = "def f() -> int:\n    return gone\n\n\ndef helper() -> int:\n    return 2\n";
 
@@ -23,10 +24,6 @@ fn delete() -> Reply {
     step("edit_symbol", json!({"symbol": "a.py::helper", "action": "delete", "content": ""}), true)
 }
 
-fn done() -> Reply {
-    Reply::Json(json!({"action": null, "reasoning": "done", "continue": false, "confidence": 1, "answer": "done"}))
-}
-
 fn traced<'o>(outcome: &'o Value, rule: &str) -> Vec<&'o Value> {
     outcome["trace"].as_array().expect("a trace").iter().filter(|entry| entry["rule"] == rule).collect()
 }
@@ -34,14 +31,14 @@ fn traced<'o>(outcome: &'o Value, rule: &str) -> Vec<&'o Value> {
 #[tokio::test(flavor = "multi_thread")]
 async fn to_mend_what_is_reported_is_no_word_for_a_deletion_and_to_ask_for_it_is() {
     let project = Project::new(&[("a.py", TEXT)]);
-    let kept = ask(&project, "fix the errors", vec![delete(), done()]).await;
+    let kept = ask(&project, "fix the errors", vec![delete(), says("done")]).await;
     assert_eq!(project.read("a.py"), TEXT, "{kept}");
     let asked = traced(&kept, "destructive_asks");
     assert_eq!((asked.len(), &asked[0]["about"]), (1, &json!("deletion of a.py::helper")), "{kept}");
-    let gone = ask(&project, "delete helper", vec![delete(), done()]).await;
+    let gone = ask(&project, "delete helper", vec![delete(), says("done")]).await;
     assert!(!project.read("a.py").contains("helper"), "{gone}");
     project.write("a.py", TEXT);
-    let named = ask(&project, "fix the errors, remove helper", vec![delete(), done()]).await;
+    let named = ask(&project, "fix the errors, remove helper", vec![delete(), says("done")]).await;
     assert!(!project.read("a.py").contains("helper"), "{named}");
     assert_eq!(traced(&named, "asked_for").len(), 1, "{named}");
 }
@@ -52,11 +49,9 @@ async fn a_deletion_that_the_plan_does_not_say_is_asked_and_the_answer_allows_it
     let plan = json!({"title": "Mend", "reason": "asked", "confidence": 1, "steps": [
         {"title": "Mend f with helper", "symbols": ["a.py::f", "a.py::helper"], "because": "reported", "expect": "less"},
     ]});
-    let server = ModelServer::start([Reply::Json(plan), delete(), done()]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentPlan mend f").await;
-    nvim.wait("SextantPlan").await;
+    let server = ModelServer::start([Reply::Json(plan), delete(), says("done")]).await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["basedpyright"], "a.py").await;
+    nvim.command_until("AgentPlan mend f", "SextantPlan").await;
     nvim.keys("<CR>").await;
     let asked = nvim.wait("SextantQuestion").await;
     let text = asked["text"].as_str().unwrap_or_default();
@@ -65,9 +60,8 @@ async fn a_deletion_that_the_plan_does_not_say_is_asked_and_the_answer_allows_it
     nvim.wait("SextantFinished").await;
     assert_eq!(project.read("a.py"), TEXT);
     server.push(delete());
-    server.push(done());
-    nvim.command("AgentAnswer 2").await;
-    let summary = nvim.finished().await;
+    server.push(says("done"));
+    let summary = nvim.task("AgentAnswer 2").await;
     assert!(!project.read("a.py").contains("helper"), "{summary}");
     assert!(summary.contains("1 of 1 step done"), "{summary}");
 }
@@ -90,7 +84,7 @@ fn too_much_to_weigh_is_said_with_the_figures_and_a_kind_may_be_named() {
 async fn many_new_ones_are_summed_up_by_theme() {
     let project = Project::new(&[("a.py", "def f() -> None:\n    return None\n")]);
     let body: String = (0..7).map(|n| format!("    print(missing{n})\n")).collect();
-    let edit = json!({"path": "a.py", "old_string": "    return None\n", "new_string": body});
+    let edit = change("a.py", "    return None\n", body);
     let outcome = ask(&project, "break it", vec![step("edit_file", edit, false)]).await;
     let summary = outcome["summary"].as_str().unwrap_or_default();
     assert!(

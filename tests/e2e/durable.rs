@@ -10,6 +10,7 @@ use crate::cli::{outcome, sextant};
 use crate::nvim::ask::step;
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project::Project;
+use crate::support::replies::{change, says};
 use crate::support::servers::tool;
 
 pub const TEXT: &str =
@@ -22,7 +23,7 @@ pub fn plan(symbols: &[&str]) -> Reply {
 }
 
 pub fn replace(old: &str, new: &str, proceed: bool) -> Reply {
-    step("edit_file", json!({"path": "a.py", "old_string": old, "new_string": new}), proceed)
+    step("edit_file", change("a.py", old, new), proceed)
 }
 
 fn with_model<'a>(server: &'a str, arguments: &[&'a str]) -> Vec<&'a str> {
@@ -152,7 +153,7 @@ async fn the_next_command_tells_of_an_interrupted_plan() {
         plan(&["f", "g"]),
         replace("return 1", "return 11", false),
         Reply::Stall("{".into()),
-        Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "hello"})),
+        says("hello"),
     ])
     .await;
     let url = server.url();
@@ -289,8 +290,7 @@ async fn a_file_that_something_runs_is_written_on_the_words_of_no_record() {
     process.wait().expect("gone");
 
     let writes = || step("write_file", json!({"path": "conftest.py", "content": "x = 1\n"}), false);
-    let done =
-        || Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "no"}));
+    let done = || says("no");
     server.push(writes());
     server.push(done());
     let resumed = said(&run(&project, &url, &["resume"]));
@@ -362,11 +362,7 @@ async fn a_plan_that_is_killed_while_it_is_made_anew_is_made_anew_by_the_next_pr
 async fn a_resumed_run_knows_what_was_allowed_and_goes_on_counting() {
     let project = Project::new(&[("a.py", TEXT)]);
     let delete = || step("edit_symbol", json!({"symbol": "a.py::h", "action": "delete", "content": ""}), false);
-    let done = || {
-        Reply::Json(
-            json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "not without"}),
-        )
-    };
+    let done = || says("not without");
     let server =
         ModelServer::start([plan(&["f", "h"]), replace("return 1", "return 11", false), delete(), done()]).await;
     let url = server.url();

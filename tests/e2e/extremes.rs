@@ -8,10 +8,8 @@ use sextant::engine::Request;
 
 use crate::support::engine::{Setup, TestEngine, last};
 use crate::support::project::Project;
-use crate::support::servers::{Fake, PATIENCE_MS, fake_config};
-
-const OPEN: &str = "textDocument/didOpen";
-const CHANGE: &str = "textDocument/didChange";
+use crate::support::replies::change;
+use crate::support::servers::{CHANGE, Fake, OPEN, PATIENCE_MS, fake_config};
 
 fn item(start: [Value; 2], end: [Value; 2], message: Value) -> Value {
     let place = |[line, character]: [Value; 2]| json!({"line": line, "character": character});
@@ -79,7 +77,7 @@ async fn a_task_over_mad_ranges_ends_in_time() {
             name.clone_into(&mut config.name);
             config
         });
-        let edit = json!({"path": "a.py", "old_string": "return 1", "new_string": "return 11"});
+        let edit = change("a.py", "return 1", "return 11");
         let config = json!({"diagnostics": {"timeout_ms": 30_000}});
         let setup =
             Setup { replies: vec![last("edit_file", edit)], servers: servers.into(), config, ..Setup::default() };

@@ -7,13 +7,13 @@ use crate::cli::{outcome, sextant};
 use crate::nvim::ask::step;
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project::Project;
+use crate::support::replies::{change, says};
 
 const TEXT: &str = "class Item:\n    name: str = \"\"\n\n\ndef f(x: Item) -> str:\n    return x.nam\n";
 
 /// Runs a request with a scripted model, and gives back the outcome and the last prompt.
 async fn ask(project: &Project, request: &str, more: &[&str], edits: Vec<Reply>) -> (Value, String) {
-    let end =
-        Reply::Json(json!({"action": null, "reasoning": "ok", "continue": false, "confidence": 1, "answer": "ok"}));
+    let end = says("ok");
     let server = ModelServer::start(edits.into_iter().chain([end.clone(), end])).await;
     let url = server.url();
     let arguments = [&["ask", request, "--json", "--model", "openai_compatible:m", "--base-url", &url], more].concat();
@@ -23,7 +23,7 @@ async fn ask(project: &Project, request: &str, more: &[&str], edits: Vec<Reply>)
 }
 
 fn edit(old: &str, new: &str) -> Reply {
-    step("edit_file", json!({"path": "a.py", "old_string": old, "new_string": new}), true)
+    step("edit_file", change("a.py", old, new), true)
 }
 
 fn whole(text: &str) -> Reply {

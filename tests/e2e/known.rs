@@ -9,10 +9,8 @@ use sextant::engine::Request;
 
 use crate::support::engine::{Setup, TestEngine, act, last, plan_of, planned};
 use crate::support::project::Project;
-use crate::support::servers::{Fake, PATIENCE_MS, fake_config};
-
-const OPEN: &str = "textDocument/didOpen";
-const CHANGE: &str = "textDocument/didChange";
+use crate::support::replies::change;
+use crate::support::servers::{CHANGE, Fake, OPEN, PATIENCE_MS, fake_config};
 
 fn publish() -> Value {
     json!({"publish": {"version": "same", "items": "scan"}})
@@ -21,10 +19,6 @@ fn publish() -> Value {
 /// A server that answers the opening of a file only when it is let, and every change at once.
 fn slow_to_open() -> Value {
     json!({"log": "log", "on": {OPEN: [{"wait_for": "go"}, publish()], CHANGE: [publish()]}})
-}
-
-fn edit(path: &str, old: &str, new: &str) -> Value {
-    json!({"path": path, "old_string": old, "new_string": new})
 }
 
 fn workspace(text: &str) -> Request {
@@ -57,7 +51,7 @@ fn let_go_after_opening(folder: &Path, later: Duration) -> std::thread::JoinHand
 async fn a_file_is_looked_at_before_its_first_edit_for_as_long_as_a_start_may_take() {
     let project = Project::new(&[("b.py", "x = 1\nbad\n")]);
     let config = json!({"diagnostics": {"timeout_ms": 1_000, "start_timeout_ms": 60_000}});
-    let (engine, folder) = engine(&project, &slow_to_open(), config, &[edit("b.py", "x = 1", "bad")]);
+    let (engine, folder) = engine(&project, &slow_to_open(), config, &[change("b.py", "x = 1", "bad")]);
     let going = let_go_after_opening(&folder, Duration::from_millis(1_500));
     let outcome = engine.ask_about(&workspace("change x in b.py")).await;
     going.join().expect("it went");
@@ -73,7 +67,8 @@ async fn where_nothing_is_known_before_the_first_edit_no_count_pretends() {
     // Of an opened file it never speaks, of a changed one at once: there is no baseline.
     let script = json!({"on": {OPEN: [], CHANGE: [publish()]}});
     let config = json!({"diagnostics": {"timeout_ms": 2_000, "start_timeout_ms": 300}});
-    let (engine, _) = engine(&project, &script, config, &[edit("a.py", "x = 1", "bad"), edit("b.py", "x = 1", "bad")]);
+    let (engine, _) =
+        engine(&project, &script, config, &[change("a.py", "x = 1", "bad"), change("b.py", "x = 1", "bad")]);
     let outcome = engine.ask_about(&workspace("change x in both")).await;
     assert_eq!(outcome["diagnostics_status"], "partial", "{outcome}");
     let summary = outcome["summary"].as_str().expect("a summary");
@@ -88,7 +83,7 @@ async fn a_step_of_a_plan_says_what_is_not_known_of_its_edits() {
     let folder = project.beside("fake");
     let setup = Setup {
         plans: vec![plan_of([planned("change f", &["a.py::f"])])],
-        replies: vec![last("edit_file", edit("a.py", "return 1", "return bad"))],
+        replies: vec![last("edit_file", change("a.py", "return 1", "return bad"))],
         config: json!({"diagnostics": {"timeout_ms": 300}}),
         servers: vec![fake_config(&folder, &script)],
         ..Setup::default()
@@ -129,7 +124,7 @@ async fn fixes_are_asked_for_only_where_they_will_be_offered() {
         assert_eq!((asked, &reports["older"]), (0, &json!(1)), "{request}: {reports}");
         assert_eq!(reports["diagnostics"], json!([]), "{request}");
     }
-    let (asked, reports) = offers_asked_for("add a docstring", &[edit("a.py", "return 1", "return bad")]).await;
+    let (asked, reports) = offers_asked_for("add a docstring", &[change("a.py", "return 1", "return bad")]).await;
     // Once after the edit, and once more when the error is held against the end.
     assert_eq!((asked, &reports["older"]), (2, &json!(1)), "that of the edit alone: {reports}");
     assert_eq!(reports["diagnostics"].as_array().map(Vec::len), Some(1), "{reports}");

@@ -19,9 +19,10 @@ use sextant::workspace::root::Root;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
-use crate::memory::{done, memory_of, on_disk};
+use crate::memory::{memory_of, on_disk};
 use crate::support::model_server::ModelServer;
 use crate::support::project::Project;
+use crate::support::replies::says;
 use crate::support::servers::tool;
 
 struct Desk {
@@ -127,7 +128,7 @@ async fn a_preference_is_kept_told_and_forgotten_in_so_many_words() {
     assert!(kept.starts_with("Kept for this project: “I like Zweihander names”."), "{kept}");
     let kept = desk.session.prefer("recuerda que style: long functions").await.expect("kept");
     assert!(kept.contains("“style: long functions”"), "{kept}");
-    server.push(done("yes"));
+    server.push(says("yes"));
     desk.ask("name it").await;
     // The project's word counts, and what the request is about comes first.
     assert_eq!(told(1), "prefers I like Zweihander names\nprefers style: long functions");
@@ -141,7 +142,7 @@ async fn a_preference_is_kept_told_and_forgotten_in_so_many_words() {
     assert!(gone.starts_with("“zweihander”: forgotten: preferences: 1."), "{gone}");
     assert!(gone.contains("- preference i-like-zweihander-names"), "{gone}");
     assert!(!on_disk(&desk.project.record().folder(), "weihander"));
-    server.push(done("yes"));
+    server.push(says("yes"));
     desk.ask("name it").await;
     assert_eq!(told(2), "prefers style: long functions");
     let gone = desk.session.forget("forget style", &CancellationToken::new()).await.expect("forgotten");
@@ -166,7 +167,7 @@ async fn a_preference_is_kept_told_and_forgotten_in_so_many_words() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_long_chat_is_summarised_and_the_next_session_knows_it() {
-    let server = ModelServer::start((0..8).map(|n| done(&format!("answer {n}")))).await;
+    let server = ModelServer::start((0..8).map(|n| says(&format!("answer {n}")))).await;
     let project = Project::new(&[("a.py", "def f():\n    return 1\n")]);
     let quick = json!({"diagnostics": {"start_timeout_ms": 1000}});
     let desk = Desk::new(project, Vec::new(), talking(&server), quick.clone());

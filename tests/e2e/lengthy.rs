@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::model_server::Reply;
 use crate::support::project::Project;
+use crate::support::replies::change;
 use crate::support::scripted::{Scripted, calls, said};
 
 /// Bytes of the largest state, and tokens that the model of these tasks reads at once.
@@ -75,7 +76,7 @@ async fn two_thousand_edits_of_twenty_files_are_taken_back() {
     let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "first\r\nvalue 0.\r\nlast")).collect();
     let edit = |at: usize| {
         let (old, new) = (format!("value {}.", at / 20), format!("value {}.", at / 20 + 1));
-        ("edit_file", json!({"path": names[at % 20], "old_string": old, "new_string": new}))
+        ("edit_file", change(&names[at % 20], old, new))
     };
     let all: Vec<Call> = (0..2000).map(edit).collect();
     let scripted = scripted(&files, &all, 20).await;
@@ -88,7 +89,7 @@ async fn edits_of_a_file_of_9_megabytes_are_taken_back_byte_for_byte_in_a_shell(
     let text: String = (0..(9 << 20) / 16).map(|line| format!("line {line:09}.\n")).collect();
     let edit = |at: usize| {
         let old = format!("line {:09}.", at * 100_000);
-        ("edit_file", json!({"path": "data/large.txt", "old_string": old, "new_string": format!("changed {at}")}))
+        ("edit_file", change("data/large.txt", old, format!("changed {at}")))
     };
     let all: Vec<Call> = (0..5).map(edit).collect();
     there_and_back(&scripted(&[("data/large.txt", &text)], &all, 1).await);
@@ -96,7 +97,7 @@ async fn edits_of_a_file_of_9_megabytes_are_taken_back_byte_for_byte_in_a_shell(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_whose_state_cannot_be_read_is_named_and_taken_back() {
-    let edit = ("edit_file", json!({"path": "a.txt", "old_string": "one", "new_string": "two"}));
+    let edit = ("edit_file", change("a.txt", "one", "two"));
     for state in ["null", "no JSON"] {
         let scripted = scripted(&[("a.txt", "one\n")], std::slice::from_ref(&edit), 1).await;
         let ran = scripted.run(&["ask", "count on"]);

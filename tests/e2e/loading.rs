@@ -7,6 +7,7 @@ use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::{change, says};
 
 const LIB: &str = "def helper() -> int:\n    return 1\n";
 /// With an error of its own, in `old`.
@@ -18,7 +19,7 @@ fn project() -> Project {
 }
 
 fn edit(path: &str, old: &str, new: &str) -> Reply {
-    step("edit_file", json!({"path": path, "old_string": old, "new_string": new}), true)
+    step("edit_file", change(path, old, new), true)
 }
 
 fn deferred(path: &str, old: &str, new: &str) -> Reply {
@@ -28,10 +29,6 @@ fn deferred(path: &str, old: &str, new: &str) -> Reply {
 
 fn read(path: &str) -> Reply {
     step("read_file", json!({"path": path}), true)
-}
-
-fn done() -> Reply {
-    Reply::Json(json!({"action": null, "reasoning": "done", "continue": false, "confidence": 1, "answer": "done"}))
 }
 
 /// What the model was told of its last action at each question, and the summary.
@@ -49,10 +46,8 @@ fn told(server: &ModelServer, summary: String) -> Told {
 /// In Neovim, with `lib.py` open and nothing else.
 async fn in_neovim(project: &Project, script: Vec<Reply>) -> Told {
     let server = ModelServer::start(script).await;
-    let mut nvim = Nvim::start(project, &options(&server), &["basedpyright"]).await;
-    nvim.edit("lib.py").await;
-    nvim.command("AgentAsk! tidy this up").await;
-    let summary = nvim.finished().await;
+    let mut nvim = Nvim::open(project, &options(&server), &["basedpyright"], "lib.py").await;
+    let summary = nvim.task("AgentAsk! tidy this up").await;
     told(&server, summary)
 }
 
@@ -75,7 +70,7 @@ fn one_new_in_use(told: &Told) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn in_a_file_that_is_loaded_by_its_edit_only_what_the_edit_brought_is_new() {
-    let script = || vec![edit("user.py", "return helper()", "return helper() + missing"), done()];
+    let script = || vec![edit("user.py", "return helper()", "return helper() + missing"), says("done")];
     one_new_in_use(&in_neovim(&project(), script()).await);
     one_new_in_use(&headless(&project(), script()).await);
 }
@@ -95,7 +90,7 @@ async fn what_a_task_finds_in_a_file_after_its_first_edit_is_not_called_old() {
             edit("lib.py", "def helper", "def assist"),
             read("user.py"),
             edit("user.py", "return helper()", "return helper() + missing"),
-            done(),
+            says("done"),
         ]
     };
     doubted(&in_neovim(&project(), script()).await);
@@ -109,7 +104,7 @@ async fn a_clean_file_that_comes_into_view_late_casts_no_doubt() {
         edit("lib.py", "return 1", "return 2"),
         read("user.py"),
         edit("user.py", "return 1", "return missing"),
-        done(),
+        says("done"),
     ];
     let told = headless(&project, script).await;
     assert!(told.summary.contains("1 new diagnostic, 0 fixed, 0 unchanged"), "{}", told.summary);
@@ -128,7 +123,7 @@ async fn the_edit_that_ends_a_burst_tells_what_all_of_it_brought_in_every_file()
         vec![
             deferred("lib.py", "return 1", "return absent"),
             edit("user.py", "return helper()", "return helper() + missing"),
-            done(),
+            says("done"),
         ]
     };
     burst_is_whole(&in_neovim(&project(), script()).await);
@@ -144,7 +139,7 @@ fn created_is_new(told: &Told) {
 #[tokio::test(flavor = "multi_thread")]
 async fn in_a_file_that_the_edit_creates_everything_is_new() {
     let content = "def make() -> int:\n    return missing\n";
-    let script = || vec![step("write_file", json!({"path": "fresh.py", "content": content}), true), done()];
+    let script = || vec![step("write_file", json!({"path": "fresh.py", "content": content}), true), says("done")];
     created_is_new(&in_neovim(&project(), script()).await);
     created_is_new(&headless(&project(), script()).await);
 }

@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::nvim::ask::step;
 use crate::support::model_server::ModelServer;
 use crate::support::project::Project;
+use crate::support::replies::change;
 use crate::support::servers::tool;
 
 /// Runs it with a log of everything that Sextant says, and gives that back.
@@ -52,7 +53,7 @@ fn task_of(line: &str) -> &str {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_line_of_the_log_says_whose_it_is() {
     let project = Project::new(&[("a.py", "import os\n\n\ndef f() -> int:\n    return 1\n")]);
-    let edit = json!({"path": "a.py", "old_string": "return 1", "new_string": "return 2"});
+    let edit = change("a.py", "return 1", "return 2");
     let server =
         ModelServer::start([step("read_symbol", json!({"symbol": "a.py::f"}), true), step("edit_file", edit, false)])
             .await;

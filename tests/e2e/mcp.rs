@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::support::mcp::{McpClient, descendants, gone, text};
 use crate::support::project::Project;
+use crate::support::replies::change;
 use crate::support::servers::fake_config;
 
 const SHOP: &str = "def price(name: str) -> int:\n    return len(name)\n\n\ndef total(names: list[str]) -> int:\n    \
@@ -23,7 +24,7 @@ const SHOP: &str = "def price(name: str) -> int:\n    return len(name)\n\n\ndef 
 const OLD: &str = "def old() -> int:\n    return 'x'\n";
 
 pub(crate) fn replace(path: &str, old: &str, new: &str) -> Value {
-    json!({"path": path, "old_string": old, "new_string": new})
+    change(path, old, new)
 }
 
 /// A configuration that names the fake server with a script as the only one.

@@ -39,8 +39,7 @@ async fn of_two_commands_at_once_one_works_and_the_other_is_told() {
 async fn a_command_in_a_folder_of_the_workspace_works_in_its_session() {
     let project =
         Project::new(&[("cart.py", CART), ("packages/one/pyproject.toml", ""), ("packages/one/one.py", CART)]);
-    let mut nvim = Nvim::start(&project, "{}", &["ruff"]).await;
-    nvim.edit("packages/one/one.py").await;
+    let mut nvim = Nvim::open(&project, "{}", &["ruff"], "packages/one/one.py").await;
     nvim.command("AgentAsk what is here?").await;
     nvim.wait_for(&["SextantFinished", "SextantFailed"]).await;
     let session = joined(&project).await;

@@ -16,6 +16,7 @@ use crate::cli::{outcome, sextant};
 use crate::nvim::ask::step;
 use crate::support::model_server::{ModelServer, Reply, Request};
 use crate::support::project::Project;
+use crate::support::replies::{change, says};
 
 const TEXT: &str = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n";
 
@@ -67,11 +68,7 @@ pub fn memory_of(request: &Request) -> String {
 }
 
 fn edit(old: &str, new: &str) -> Value {
-    json!({"path": "a.py", "old_string": old, "new_string": new})
-}
-
-pub fn done(answer: &str) -> Reply {
-    Reply::Json(json!({"action": null, "reasoning": "done", "continue": false, "confidence": 0.9, "answer": answer}))
+    change("a.py", old, new)
 }
 
 pub fn on_disk(folder: &Path, word: &str) -> bool {
@@ -95,7 +92,7 @@ async fn an_error_its_solution_and_the_preferences_are_in_the_next_prompt() {
     let requests = desk.server.requests();
     assert_eq!(memory_of(&requests[0]), "prefers style: short functions", "nothing else is known yet");
 
-    desk.ask("halve it", vec![done("no")]);
+    desk.ask("halve it", vec![says("no")]);
     let kept = desk.remembered();
     assert!(kept.starts_with("prefers style: short functions\n"), "{kept}");
     assert!(
@@ -113,13 +110,13 @@ async fn an_error_its_solution_and_the_preferences_are_in_the_next_prompt() {
 async fn a_follow_up_knows_the_last_exchange_and_a_lesson_its_kind_of_task() {
     let desk = Desk::new("").await;
     desk.ask("rename f to first for me", vec![step("edit_file", edit("def f()", "def first()"), false)]);
-    desk.run("ask", "do the same in b.py", &["--file", "b.py:2"], vec![done("no")]);
+    desk.run("ask", "do the same in b.py", &["--file", "b.py:2"], vec![says("no")]);
     let kept = desk.remembered();
     assert!(kept.contains("earlier asked: rename f to first for me → changed a.py"), "{kept}");
-    desk.ask("rename g to second for me", vec![done("no")]);
+    desk.ask("rename g to second for me", vec![says("no")]);
     let kept = desk.remembered();
     assert_eq!(kept, "", "another kind of task, and nothing failed: {kept}");
-    desk.ask("rename first in a.py", vec![done("no")]);
+    desk.ask("rename first in a.py", vec![says("no")]);
     assert!(desk.remembered().contains("for rename: “edit_file” good 1 of 1 time") || desk.remembered().is_empty());
     let known = desk.memory().all_learnings(Some("."), 10).expect("learnings");
     assert_eq!(known.len(), 1, "{known:?}");
@@ -146,9 +143,9 @@ async fn the_limits_hold_with_a_memory_full_of_long_entries() {
         {"title": "one", "symbols": ["a.py::f"], "because": "b", "expect": "e"}]});
     for (mode, limit) in [("planner", 200), ("supervised", 300)] {
         let desk = Desk::new(&format!("mode = \"{mode}\"\n")).await;
-        desk.ask("begin", vec![done("yes")]);
+        desk.ask("begin", vec![says("yes")]);
         fill(&desk.memory());
-        desk.ask("do the same again", vec![done("yes")]);
+        desk.ask("do the same again", vec![says("yes")]);
         let kept = desk.remembered();
         assert!((60..=100).contains(&estimate(&kept)), "simple: {} {kept}", estimate(&kept));
         let replies = vec![Reply::Json(plan.clone()), step("edit_file", edit("return 1", "return 3"), false)];
@@ -166,23 +163,23 @@ async fn the_limits_hold_with_a_memory_full_of_long_entries() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_forgotten_is_in_no_prompt_and_in_no_file() {
     let desk = Desk::new("").await;
-    let wrong = || step("edit_file", json!({"path": "quebracho.py", "old_string": "x", "new_string": "y"}), true);
-    desk.ask("begin", vec![wrong(), done("no")]);
-    desk.ask("once more", vec![done("no")]);
+    let wrong = || step("edit_file", change("quebracho.py", "x", "y"), true);
+    desk.ask("begin", vec![wrong(), says("no")]);
+    desk.ask("once more", vec![says("no")]);
     assert!(desk.remembered().contains("quebracho"), "{}", desk.remembered());
     let folder = desk.project.record().folder();
     assert!(on_disk(&folder, "quebracho"));
     let gone = desk.memory().forget(&Forget::text("quebracho")).expect("forgotten");
     assert!(gone.shown.iter().any(|text| text.contains("quebracho.py failed")), "{gone:?}");
     assert!(!on_disk(&folder, "quebracho"));
-    desk.ask("and again", vec![done("no")]);
+    desk.ask("and again", vec![says("no")]);
     assert!(!desk.remembered().contains("quebracho"), "{}", desk.remembered());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_very_many_trace_records_a_shell_forgets_those_that_are_meant_and_counts_them() {
     let desk = Desk::new("").await;
-    desk.ask("begin", vec![done("no")]);
+    desk.ask("begin", vec![says("no")]);
     let entry = |n: usize| TracedEntry {
         step: 1,
         call: None,
@@ -207,7 +204,7 @@ async fn of_very_many_trace_records_a_shell_forgets_those_that_are_meant_and_cou
 #[tokio::test(flavor = "multi_thread")]
 async fn turned_off_it_makes_no_file_and_the_preferences_are_told_all_the_same() {
     let desk = Desk::new("[memory]\nenabled = false\n[preferences]\nstyle = \"short\"\n").await;
-    desk.ask("begin", vec![done("no")]);
+    desk.ask("begin", vec![says("no")]);
     assert_eq!(desk.remembered(), "prefers style: short");
     assert!(!desk.project.state_folder().exists());
     let arguments = ["stats"];
@@ -230,7 +227,7 @@ async fn a_damaged_file_is_set_aside_and_said_and_the_task_runs() {
     let desk = Desk::new("").await;
     let folder = desk.project.record().make().expect("folders").folder();
     fs::write(desk.file(), "this is no database at all, but a text ".repeat(200)).expect("a file");
-    let ran = desk.run("ask", "begin", &["--file", "a.py:2"], vec![done("yes")]);
+    let ran = desk.run("ask", "begin", &["--file", "a.py:2"], vec![says("yes")]);
     let text = String::from_utf8_lossy(&ran.stdout).into_owned();
     assert!(ran.status.success() && text.contains("the memory file could not be used"), "{text}");
     assert!(folder.join("memory.db.damaged-1").exists(), "{text}");
@@ -242,7 +239,7 @@ async fn where_no_file_can_be_made_the_work_goes_on() {
     let desk = Desk::new("").await;
     // A test that runs as the administrator may write to a read-only folder; a file in its place stops everybody.
     fs::write(desk.project.state_folder(), "in the way").expect("a file");
-    let ran = desk.run("ask", "begin", &["--file", "a.py:2"], vec![done("yes")]);
+    let ran = desk.run("ask", "begin", &["--file", "a.py:2"], vec![says("yes")]);
     let text = String::from_utf8_lossy(&ran.stdout).into_owned();
     assert!(ran.status.success(), "{text}");
     assert_eq!(text.matches("working without memory").count(), 1, "{text}");

@@ -10,6 +10,7 @@ use sextant::engine::Request;
 use crate::cli::sextant;
 use crate::support::engine::{Setup, TestEngine, act, last};
 use crate::support::project::Project;
+use crate::support::replies::change;
 use crate::support::servers::{fake_config, python_servers};
 
 /// A class whose second method has text beyond ASCII before a name.
@@ -119,7 +120,7 @@ async fn a_rename_whose_request_says_everywhere_reaches_every_use_from_the_file_
 async fn a_request_that_says_everywhere_of_one_name_lets_no_other_edit_out_of_its_scope() {
     let project = shop();
     let before = project.bytes();
-    let replace = json!({"path": "cart.py", "old_string": "import json", "new_string": "import re"});
+    let replace = change("cart.py", "import json", "import re");
     let body = json!({"symbol": "cart.py::Cart::total", "action": "replace", "content": "def total(self): ...\n"});
     for reply in [
         rename("cart.py::Cart::show", "amount"),

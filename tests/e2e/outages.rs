@@ -7,6 +7,7 @@ use crate::engine::{TEXT, project};
 use crate::nvim::ask::step;
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project::Project;
+use crate::support::replies::{change, says};
 
 fn run(project: &Project, arguments: &[&str], url: &str) -> std::process::Output {
     let model = ["--json", "--model", "openai_compatible:m", "--base-url", url];
@@ -20,11 +21,7 @@ fn two_steps() -> Reply {
 }
 
 fn edit(old: &str, new: &str, more: bool) -> Reply {
-    step("edit_file", json!({"path": "a.py", "old_string": old, "new_string": new}), more)
-}
-
-fn says(answer: &str) -> Reply {
-    Reply::Json(json!({"reasoning": "", "action": null, "continue": false, "confidence": 1, "answer": answer}))
+    step("edit_file", change("a.py", old, new), more)
 }
 
 fn last_plan(text: &str) -> String {

@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use crate::nvim::ask::step;
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 const A: &str = "def price(x: int) -> int:\n    return x\n\n\ndef total(x: int) -> int:\n    return price(x)\n";
 const B: &str = "def other() -> int:\n    return 2\n";
@@ -121,7 +122,7 @@ fn with(title: &str, symbols: &[&str], fields: Value) -> Value {
 }
 
 fn replace(path: &str, old: &str, new: &str) -> Reply {
-    step("edit_file", json!({"path": path, "old_string": old, "new_string": new}), false)
+    step("edit_file", change(path, old, new), false)
 }
 
 /// An answer that ends a step without any action.

@@ -21,6 +21,7 @@ use crate::durable::{TEXT, said};
 use crate::nvim::ask::step;
 use crate::support::model_server::ModelServer;
 use crate::support::project::Project;
+use crate::support::replies::change;
 use crate::support::servers::tool;
 
 /// A checkpoint of a change that a dead process has left open, as a file names it.
@@ -165,8 +166,7 @@ fn recovery_writes_no_program_and_no_hook_by_another_name_unasked() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_folder_that_became_a_link_is_not_followed_by_an_undo_or_a_resume() {
     let project = Project::new(&[("src/a.py", TEXT)]);
-    let edit =
-        step("edit_file", json!({"path": "src/a.py", "old_string": "return 1", "new_string": "return 11"}), false);
+    let edit = step("edit_file", change("src/a.py", "return 1", "return 11"), false);
     let server = ModelServer::start([edit]).await;
     let url = server.url();
     let arguments = ["ask", "raise it", "--file", "src/a.py", "--model", "openai_compatible:m", "--base-url", &url];

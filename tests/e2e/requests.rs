@@ -7,6 +7,7 @@ use crate::cli::{outcome, sextant};
 use crate::engine::{TEXT, project};
 use crate::support::engine::{Setup, TestEngine, act, last, plan_of, planned};
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 #[test]
 fn the_offline_model_edits_for_a_request_to_repair_and_for_no_other() {
@@ -45,7 +46,7 @@ fn a_repair_that_repairs_nothing_is_not_done_where_the_errors_have_no_code_eithe
 }
 
 fn edit() -> sextant::llm::step::StepReply {
-    act("edit_file", json!({"path": "a.py", "old_string": "return 1", "new_string": "return 2"}))
+    act("edit_file", change("a.py", "return 1", "return 2"))
 }
 
 #[tokio::test]
@@ -69,7 +70,7 @@ async fn an_approval_lifts_only_what_was_forbidden_for_the_time_being() {
     for (text, edits) in [("raise f, do not change anything", false), ("raise f, but change nothing yet", true)] {
         let project = project();
         let plans = vec![plan_of([planned("raise it", &["a.py::f"])])];
-        let last = last("edit_file", json!({"path": "a.py", "old_string": "return 1", "new_string": "return 2"}));
+        let last = last("edit_file", change("a.py", "return 1", "return 2"));
         let engine = TestEngine::new(&project, Setup { plans, replies: vec![last], ..Setup::default() });
         let request = Request { text: text.into(), path: Some("a.py".into()), ..Request::default() };
         engine.plan_for(&request).await.expect("a plan");

@@ -14,6 +14,7 @@ use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::{change, says};
 
 /// Runs the program in a project, in the environment that the Neovim of the test has.
 pub async fn sextant(project: &Project, arguments: &[&str]) -> Output {
@@ -52,8 +53,7 @@ const CART: &str = "import os\n\n\ndef total(prices: list[int]) -> int:\n    ret
 
 /// A Neovim whose workspace has been used, with an unsaved change in the file that is open.
 async fn used(project: &Project) -> Nvim {
-    let mut nvim = Nvim::start(project, "{}", &["ruff"]).await;
-    nvim.edit("cart.py").await;
+    let mut nvim = Nvim::open(project, "{}", &["ruff"], "cart.py").await;
     nvim.command("AgentAsk what is here?").await;
     nvim.wait_for(&["SextantFinished", "SextantFailed"]).await;
     nvim
@@ -109,10 +109,8 @@ async fn who_listens_late_is_given_what_happened() {
 
 /// A Neovim with a model, whose workspace has been used.
 async fn with_model(project: &Project, server: &ModelServer, servers: &[&str]) -> Nvim {
-    let mut nvim = Nvim::start(project, &options(server), servers).await;
-    nvim.edit("cart.py").await;
-    nvim.command("AgentAsk lee total").await;
-    nvim.finished().await;
+    let mut nvim = Nvim::open(project, &options(server), servers, "cart.py").await;
+    nvim.task("AgentAsk lee total").await;
     nvim
 }
 
@@ -147,10 +145,9 @@ async fn a_key_in_the_joined_shell_stops_its_task_in_the_editor() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_joined_request_tells_exactly_what_it_introduced_and_so_far_meanwhile() {
     let project = Project::new(&[("cart.py", CART), ("other.py", "def name() -> str:\n    return 'x'\n")]);
-    let edit = json!({"path": "cart.py", "old_string": "return sum(prices)", "new_string": "return str(sum(prices))"});
+    let edit = change("cart.py", "return sum(prices)", "return str(sum(prices))");
     let go = Arc::new(tokio::sync::Notify::new());
-    let last =
-        Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "done"}));
+    let last = says("done");
     let held = Reply::Held(Box::new(last), Arc::clone(&go));
     let server = ModelServer::start([step("edit_file", edit, true), held]).await;
     let nvim = with_model(&project, &server, &["basedpyright"]).await;
@@ -171,7 +168,7 @@ async fn a_joined_request_tells_exactly_what_it_introduced_and_so_far_meanwhile(
     assert!(so_far.running && so_far.entries.len() == 1, "{so_far:?}");
     assert!(so_far.entries[0].text.contains("reportReturnType"), "{so_far:?}");
     // What a client does beside it is no part of that.
-    let theirs = json!({"path": "other.py", "old_string": "return 'x'", "new_string": "return 1"});
+    let theirs = change("other.py", "return 'x'", "return 1");
     let client = OutsideClient::new("1", "codex");
     let edited = session.call(&client, "edit_file", theirs, "1").await.expect("an answer");
     assert!(edited.text.contains("reportReturnType"), "{}", edited.text);
@@ -188,8 +185,7 @@ async fn a_joined_request_tells_exactly_what_it_introduced_and_so_far_meanwhile(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_port_of_an_editor_stays_open_for_who_has_its_token() {
     let project = Project::new(&[("cart.py", CART)]);
-    let mut nvim = Nvim::start(&project, "{ rpc = { port = true } }", &[]).await;
-    nvim.edit("cart.py").await;
+    let mut nvim = Nvim::open(&project, "{ rpc = { port = true } }", &[], "cart.py").await;
     nvim.command("AgentAsk what is here?").await;
     nvim.wait_for(&["SextantFinished", "SextantFailed"]).await;
     let port = joined(&project).await.entry.port.clone().expect("a port");

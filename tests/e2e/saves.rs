@@ -8,11 +8,7 @@ use sextant::edits::TextEdit;
 use sextant::engine::{Diagnostics, Documents, FileEdit, Save};
 use tokio::sync::mpsc;
 
-use crate::support::servers::{Fake, PATIENCE_MS, fake_config, lines};
-
-const OPEN: &str = "textDocument/didOpen";
-const CHANGE: &str = "textDocument/didChange";
-const SAVE: &str = "textDocument/didSave";
+use crate::support::servers::{CHANGE, Fake, OPEN, PATIENCE_MS, SAVE, fake_config, lines};
 
 /// As most servers of this kind are: told of changes, with a word of their own only after a save.
 fn hearing() -> Value {

@@ -7,10 +7,7 @@ use serde_json::json;
 use crate::nvim::ask::step;
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project::Project;
-
-fn done() -> Reply {
-    Reply::Json(json!({"action": null, "reasoning": "done", "continue": false, "confidence": 1, "answer": "done"}))
-}
+use crate::support::replies::{change, says};
 
 /// Asks with a scripted model and a configuration, in a process with more variables: what it said, and every prompt.
 async fn ask(
@@ -40,7 +37,7 @@ async fn ask(
 async fn a_command_is_given_what_programs_need_and_what_the_user_names() {
     let project = Project::new(&[("a.py", "x = 1\n")]);
     let variables = [("DATABASE_URL", "postgres://h/db"), ("GH_PAT", "abc"), ("MY_SETTING", "kept"), ("LC_ALL", "C")];
-    let run = || vec![step("run_command", json!({"command": ["env"]}), true), done()];
+    let run = || vec![step("run_command", json!({"command": ["env"]}), true), says("done")];
     let settings = "commands_allowed = [\"env\"]";
     let (_, prompts) = ask(&project, "try it", &["--file", "a.py"], settings, run(), &variables).await;
     let last = prompts.last().expect("a prompt");
@@ -69,14 +66,10 @@ async fn a_secret_in_a_text_reaches_no_prompt_and_an_edit_beside_it_works() {
         step("read_file", json!({"path": "b.py"}), true),
         step("read_file", json!({"path": "b.py", "offset": 4, "limit": 2}), true),
         step("search", json!({"pattern": "ghp_|MIIE|TOKEN"}), true),
-        step(
-            "edit_file",
-            json!({"path": "a.py", "old_string": "TOKEN = \"[secret removed]\"", "new_string": "T = 1"}),
-            true,
-        ),
+        step("edit_file", change("a.py", "TOKEN = \"[secret removed]\"", "T = 1"), true),
         step("write_file", json!({"path": "a.py", "content": "TOKEN = \"[secret removed]\"\nx = 2\n"}), true),
-        step("edit_file", json!({"path": "a.py", "old_string": "x = 1", "new_string": "x = 2"}), true),
-        done(),
+        step("edit_file", change("a.py", "x = 1", "x = 2"), true),
+        says("done"),
     ];
     let request = format!("set x to 2, not {}", token());
     let (output, prompts) = ask(&project, &request, &["--file", "a.py"], "", script, &[]).await;
@@ -104,7 +97,7 @@ async fn files_of_secrets_and_ignored_files_are_open_to_nobody_who_did_not_name_
             step("search", json!({"pattern": "word", "path": path}), true),
             step("search", json!({"pattern": "word"}), true),
             step("write_file", json!({"path": path, "content": "owned\n"}), true),
-            done(),
+            says("done"),
         ];
         let (_, prompts) = ask(&project, "look around", &[], "", script, &[]).await;
         assert!(prompts.len() >= 4, "{path}: {prompts:?}");
@@ -113,7 +106,7 @@ async fn files_of_secrets_and_ignored_files_are_open_to_nobody_who_did_not_name_
         }
         assert!(!project.read(path).contains("owned"), "{path}");
     }
-    let script = vec![step("read_file", json!({"path": "private/notes.txt"}), true), done()];
+    let script = vec![step("read_file", json!({"path": "private/notes.txt"}), true), says("done")];
     let (_, prompts) = ask(&project, "read private/notes.txt and say more", &[], "", script, &[]).await;
     assert!(prompts[1].contains("ignored-word"), "the request names it: {}", prompts[1]);
 }
@@ -149,8 +142,8 @@ async fn the_user_s_words_are_kept_without_tokens_and_passwords_and_the_model_ge
     let project = Project::new(&[("a.py", &format!("x = 1\nKEY = \"{}\"\n", token()))]);
     let (password, word) = ("hunter2SuperSecret", "swordfish");
     let request = format!("set x to 2. my key is {} and password: {password}, the contraseña es {word}", token());
-    let write = json!({"path": "b.py", "old_string": password, "new_string": "y"});
-    let script = vec![step("read_file", json!({"path": "a.py"}), true), step("edit_file", write, true), done()];
+    let write = change("b.py", password, "y");
+    let script = vec![step("read_file", json!({"path": "a.py"}), true), step("edit_file", write, true), says("done")];
     let state = project.state_home();
     let state = state.to_str().expect("a path");
     let variables = [("XDG_STATE_HOME", state)];

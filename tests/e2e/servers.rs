@@ -7,19 +7,9 @@ use sextant::diagnostics::model::{Confidence, DiagnosticsProvider, FileText, Fre
 use sextant::diagnostics::server::LanguageServer;
 use sextant::diagnostics::server::server_config::ServerConfig;
 
-use crate::support::servers::{Fake, PATIENCE_MS, a, fake_config, lines};
-
-const OPEN: &str = "textDocument/didOpen";
-const CHANGE: &str = "textDocument/didChange";
-const PULL: &str = "textDocument/diagnostic";
-
-fn push(version: &str) -> Value {
-    json!({"publish": {"version": version, "items": "scan"}})
-}
-
-fn pulling() -> Value {
-    json!({"diagnosticProvider": {"interFileDependencies": true, "workspaceDiagnostics": false}})
-}
+use crate::support::servers::{
+    CHANGE, Fake, OPEN, PATIENCE_MS, PULL, a, compiler_run, fake_config, lines, loaded, pulling, push,
+};
 
 #[tokio::test]
 async fn a_publish_of_our_version_is_versioned() {
@@ -520,19 +510,16 @@ async fn halves(fake: &Fake, text: &str, ms: u64) -> Vec<(String, Freshness, Vec
 
 #[tokio::test]
 async fn what_rust_analyzer_says_while_it_loads_is_no_answer_and_its_compiler_is_known_after_a_run() {
-    let at_rest = |yes: bool| json!({"notify": ["experimental/serverStatus", {"health": "ok", "quiescent": yes}]});
-    let run =
-        |kind: &str| json!({"notify": ["$/progress", {"token": "rust-analyzer/flycheck/0", "value": {"kind": kind}}]});
     let empty = json!([{"reply": {"kind": "full", "items": []}}]);
     let scan = json!({"publish": {"version": "same", "items": "scan"}});
     let on = json!({
-        OPEN: [at_rest(false), {"wait_for": "go"}, at_rest(true)],
-        CHANGE: [at_rest(false), at_rest(true)],
+        OPEN: [loaded(false), {"wait_for": "go"}, loaded(true)],
+        CHANGE: [loaded(false), loaded(true)],
         PULL: [empty, [{"reply": {"pull": "scan"}}]],
-        "rust-analyzer/runFlycheck": [[run("begin"), run("report"), run("end")], [run("begin"), run("end")]],
+        "rust-analyzer/runFlycheck": [[compiler_run("begin"), compiler_run("report"), compiler_run("end")], [compiler_run("begin"), compiler_run("end")]],
         "textDocument/didSave": [
-            [run("begin"), run("report"), {"wait_for": "compiled"}, run("end"), scan],
-            [run("begin"), run("end")],
+            [compiler_run("begin"), compiler_run("report"), {"wait_for": "compiled"}, compiler_run("end"), scan],
+            [compiler_run("begin"), compiler_run("end")],
         ],
     });
     let fake = Fake::new(&named("rust-analyzer", &on));
@@ -585,13 +572,10 @@ async fn what_rust_analyzer_says_while_it_loads_is_no_answer_and_its_compiler_is
 
 #[tokio::test]
 async fn a_run_of_the_compiler_is_asked_for_when_an_older_one_has_ended() {
-    let run =
-        |kind: &str| json!({"notify": ["$/progress", {"token": "rust-analyzer/flycheck/0", "value": {"kind": kind}}]});
-    let at_rest = json!({"notify": ["experimental/serverStatus", {"health": "ok", "quiescent": true}]});
     let on = json!({
-        OPEN: [at_rest, run("begin"), {"wait_for": "old"}, run("report"), run("end")],
+        OPEN: [loaded(true), compiler_run("begin"), {"wait_for": "old"}, compiler_run("report"), compiler_run("end")],
         PULL: [{"reply": {"pull": "scan"}}],
-        "rust-analyzer/runFlycheck": [run("begin"), run("report"), run("end")],
+        "rust-analyzer/runFlycheck": [compiler_run("begin"), compiler_run("report"), compiler_run("end")],
     });
     let fake = Fake::new(&named("rust-analyzer", &on));
     let mut early = Vec::new();
@@ -615,20 +599,17 @@ async fn a_run_of_the_compiler_is_asked_for_when_an_older_one_has_ended() {
 
 #[tokio::test]
 async fn what_a_run_of_the_compiler_changes_in_a_file_that_nobody_asked_about_is_reported() {
-    let run =
-        |kind: &str| json!({"notify": ["$/progress", {"token": "rust-analyzer/flycheck/0", "value": {"kind": kind}}]});
-    let at_rest = json!({"notify": ["experimental/serverStatus", {"health": "ok", "quiescent": true}]});
     let publish = |file: &str, items: &Value| json!({"publish": {"file": file, "version": "none", "items": items}});
     let closed = |items: &Value| publish("b.py", items);
     let place = json!({"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}});
     let unused = json!([{"range": place, "severity": 2, "message": "never used"}]);
     let on = json!({
-        OPEN: [at_rest],
+        OPEN: [loaded(true)],
         PULL: [{"reply": {"pull": "scan"}}],
-        "rust-analyzer/runFlycheck": [run("begin"), run("report"), run("end")],
+        "rust-analyzer/runFlycheck": [compiler_run("begin"), compiler_run("report"), compiler_run("end")],
         "textDocument/didSave": [
-            [run("begin"), run("report"), closed(&unused), publish("../out.py", &unused), run("end")],
-            [run("begin"), run("report"), {"wait_for": "compiled"}, closed(&json!([])), run("end")],
+            [compiler_run("begin"), compiler_run("report"), closed(&unused), publish("../out.py", &unused), compiler_run("end")],
+            [compiler_run("begin"), compiler_run("report"), {"wait_for": "compiled"}, closed(&json!([])), compiler_run("end")],
         ],
     });
     let fake = Fake::new(&named("rust-analyzer", &on));

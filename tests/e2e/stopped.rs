@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::nvim::ask::step;
 use crate::support::model_server::Reply;
+use crate::support::replies::says;
 use crate::support::scripted::{Scripted, publish, said};
 use crate::support::servers::fake_process;
 
@@ -24,7 +25,7 @@ fn plan() -> Reply {
 }
 
 fn end() -> Reply {
-    Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "done"}))
+    says("done")
 }
 
 /// A server that says nothing about a change until it is let.

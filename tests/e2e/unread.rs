@@ -9,10 +9,7 @@ use crate::cli::sextant;
 use crate::nvim::ask::step;
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project::Project;
-
-fn done() -> Reply {
-    Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "ok"}))
-}
+use crate::support::replies::{change, says};
 
 fn write(path: &str) -> Reply {
     step("write_file", json!({"path": path, "content": "X = 'trap'\n"}), true)
@@ -42,7 +39,7 @@ fn configured(project: &Project) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_plan_that_is_approved_unseen_writes_no_file_that_runs() {
     for path in ["sitecustomize.py", ".nvim.lua", ".vscode/tasks.json", "tools/Makefile", ".github/workflows/ci.yml"] {
-        let script = || [plan(path), write(path), done(), write(path), done(), done()];
+        let script = || [plan(path), write(path), says("ok"), write(path), says("ok"), says("ok")];
         let project = Project::new(&[("a.py", "x = 1\n")]);
         configured(&project);
         let made = || project.root().join(path).exists();
@@ -59,7 +56,7 @@ async fn a_plan_that_is_approved_unseen_writes_no_file_that_runs() {
     // Symbols and ordinary files are what a plan is approved for.
     let project = Project::new(&[("a.py", "x = 1\n")]);
     configured(&project);
-    let server = ModelServer::start([plan("plain.py"), write("plain.py"), done()]).await;
+    let server = ModelServer::start([plan("plain.py"), write("plain.py"), says("ok")]).await;
     let (_, said) = run(&project, &["plan", "set the project up", "--approve"], &server);
     assert!(project.root().join("plain.py").exists(), "{said}");
 }
@@ -69,10 +66,10 @@ async fn an_answer_given_beforehand_runs_no_command_and_says_what_does() {
     let project = Project::new(&[("a.py", "x = 1\n")]);
     configured(&project);
     let touch = || step("run_command", json!({"command": ["touch", "made"]}), true);
-    let server = ModelServer::start([touch(), done()]).await;
+    let server = ModelServer::start([touch(), says("ok")]).await;
     let (_, said) = run(&project, &["ask", "try it", "--answer", "1"], &server);
     assert!(!project.root().join("made").exists(), "a number is no consent to a command: {said}");
-    let server = ModelServer::start([touch(), done()]).await;
+    let server = ModelServer::start([touch(), says("ok")]).await;
     let (_, said) = run(&project, &["ask", "try it", "--answer", "1", "--answer", "ask=1"], &server);
     assert!(!project.root().join("made").exists(), "{said}");
     let told = server.requests().last().expect("requests").body.to_string();
@@ -87,8 +84,8 @@ async fn an_answer_given_beforehand_runs_no_command_and_says_what_does() {
 async fn a_record_of_an_earlier_run_writes_no_file_that_runs_without_a_word() {
     let project = Project::new(&[("Makefile", "all:\n\techo one\n"), ("a.py", "x = 1\n")]);
     configured(&project);
-    let edit = || step("edit_file", json!({"path": "Makefile", "old_string": "one", "new_string": "two"}), true);
-    let server = ModelServer::start([edit(), done()]).await;
+    let edit = || step("edit_file", change("Makefile", "one", "two"), true);
+    let server = ModelServer::start([edit(), says("ok")]).await;
     let (_, said) = run(&project, &["ask", "echo two in Makefile"], &server);
     let made = || project.read("Makefile").contains("two");
     assert!(made(), "the request names the file: {said}");
@@ -134,7 +131,7 @@ async fn at_a_terminal_the_text_that_is_written_and_the_command_are_shown_before
     let project = Project::new(&[("a.py", "x = 1\n")]);
     configured(&project);
     let touch = step("run_command", json!({"command": ["touch", "made file"]}), true);
-    let server = ModelServer::start([write("sitecustomize.py"), touch, done()]).await;
+    let server = ModelServer::start([write("sitecustomize.py"), touch, says("ok")]).await;
     let url = server.url();
     let arguments = ["ask", "set it up", "--model", "openai_compatible:m", "--base-url", &url];
     let said = tokio::task::block_in_place(|| typed(&project, &arguments, "1\n1\n"));

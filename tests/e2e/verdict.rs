@@ -9,13 +9,14 @@ use crate::cli::{outcome, sextant};
 use crate::nvim::ask::step;
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project::Project;
+use crate::support::replies::{change, says};
 use crate::support::scripted::{Scripted, calls, publish, said};
 
 const FILES: &[(&str, &str)] =
     &[("a.py", "def f() -> int:\n    return 1\n"), ("b.py", "def h() -> int:\n    return 1\n")];
 
 fn replace(path: &str, new: &str) -> Value {
-    json!({"path": path, "old_string": "return 1", "new_string": new})
+    change(path, "return 1", new)
 }
 
 fn plan(symbol: &str) -> Reply {
@@ -24,7 +25,7 @@ fn plan(symbol: &str) -> Reply {
 }
 
 fn end() -> Reply {
-    Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "done"}))
+    says("done")
 }
 
 /// The exit status, whether the data call it done, and the line of the statistics that counts it.
@@ -189,7 +190,7 @@ async fn a_request_whose_second_edit_left_its_scope_is_done_in_part_only() {
         let content = format!("def {}() -> int:\n    return 2", symbol.rsplit(':').next().unwrap_or_default());
         ("edit_symbol", json!({"action": "replace", "symbol": symbol, "content": content}))
     };
-    let both = ("edit_file", json!({"path": "a.py", "old_string": text, "new_string": text.replace('1', "2")}));
+    let both = ("edit_file", change("a.py", text, text.replace('1', "2")));
     for (script, is_done) in [
         (vec![vec![edit("a.py::f")], vec![edit("a.py::g")]], false),
         (vec![vec![edit("a.py::f"), edit("a.py::g")]], false),

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::engine::{Setup, TestEngine};
 use crate::support::project::Project;
+use crate::support::replies::change;
 use crate::support::servers::fake_config;
 
 /// A server that complains of each word `bad`, when it is asked.
@@ -32,7 +33,7 @@ fn engine(project: &Project, answer: &Value, timeout_ms: u64) -> TestEngine {
 /// The question about an edit of `conftest.py`, which is answered with no.
 async fn asked(engine: &mut TestEngine, new: &str) -> String {
     let session = Arc::clone(&engine.session);
-    let given = json!({"path": "conftest.py", "old_string": "x = 1\n", "new_string": new});
+    let given = change("conftest.py", "x = 1\n", new);
     let client = OutsideClient::new("1", "codex");
     let called =
         tokio::spawn(async move { session.call(&client, "edit_file", given, &CancellationToken::new()).await });
@@ -79,7 +80,7 @@ async fn a_stop_waits_for_no_server_that_is_asked_ahead() {
     let project = Project::new(&[("conftest.py", "x = 1\n")]);
     let engine = engine(&project, &json!([]), 100_000);
     let (session, cancel) = (Arc::clone(&engine.session), CancellationToken::new());
-    let given = json!({"path": "conftest.py", "old_string": "x = 1\n", "new_string": "x = bad\n"});
+    let given = change("conftest.py", "x = 1\n", "x = bad\n");
     let stop = cancel.clone();
     let called =
         tokio::spawn(async move { session.call(&OutsideClient::new("1", "codex"), "edit_file", given, &cancel).await });

@@ -9,6 +9,7 @@ use sextant::engine::Request;
 
 use crate::support::engine::{Setup, TestEngine, last};
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 /// Does one thing and takes it back in another process; what the files were in between.
 async fn there_and_back(project: &Project, tool: &str, parameters: Value) -> Vec<(std::path::PathBuf, Vec<u8>)> {
@@ -56,7 +57,7 @@ async fn line_ends_of_every_kind_are_left_as_they_are_and_come_back() {
     ];
     for (text, old, new) in cases {
         let project = Project::new(&[("a.txt", text)]);
-        there_and_back(&project, "edit_file", json!({"path": "a.txt", "old_string": old, "new_string": new})).await;
+        there_and_back(&project, "edit_file", change("a.txt", old, new)).await;
     }
 }
 
@@ -66,12 +67,7 @@ async fn a_file_with_several_names_is_edited_under_all_of_them() {
     let (file, twin) = (project.root().join("a.txt"), project.root().join("twin.txt"));
     fs::hard_link(&file, &twin).expect("a second name");
     let number = fs::metadata(&file).expect("a file").ino();
-    let changed = there_and_back(
-        &project,
-        "edit_file",
-        json!({"path": "a.txt", "old_string": "one", "new_string": "two, longer"}),
-    )
-    .await;
+    let changed = there_and_back(&project, "edit_file", change("a.txt", "one", "two, longer")).await;
     let texts = changed.iter().filter(|(path, _)| path.extension().is_some_and(|end| end == "txt"));
     assert!(texts.map(|(_, bytes)| bytes.as_slice()).eq([b"two, longer\n"; 2]), "{changed:?}");
     for name in [file, twin] {

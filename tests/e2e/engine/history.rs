@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use crate::support::undo::UndoWords;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use serde_json::json;
 use sextant::base::hint::HintCode;
 use sextant::engine::{Request, Target, UndoRequest, UndoState};
 
 use crate::engine::{TEXT, project, replace};
 use crate::support::engine::{Setup, TestEngine, act, last};
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 const FILES: [&str; 2] = ["a.py", "b.py"];
 /// Functions of a file.
@@ -245,7 +245,7 @@ impl World {
                 model.slots[slot].clone_from(&after);
                 model.atoms.push(Atom { task, step: number + 1, slot, before, after, stands: true });
             }
-            let edit = json!({"path": FILES[file], "old_string": old, "new_string": whole(model)});
+            let edit = change(FILES[file], old, whole(model));
             let end = number + 1 == edits.len();
             self.engine.model.push(if end { last("edit_file", edit) } else { act("edit_file", edit) });
             let overtakes = |undo: &&mut Undo| undo.files.contains(&file);
@@ -424,7 +424,7 @@ async fn a_new_edit_ends_the_way_forward_for_its_own_file() {
 async fn in_the_session_that_made_it_an_edit_of_a_file_that_runs_is_undone_without_a_question() {
     let project = Project::new(&[("Makefile", "all:\n\techo one\n")]);
     let engine = TestEngine::new(&project, Setup { memory: true, ..Setup::default() });
-    let edit = json!({"path": "Makefile", "old_string": "one", "new_string": "two"});
+    let edit = change("Makefile", "one", "two");
     engine.model.push(last("edit_file", edit));
     let request = Request { text: "echo two in Makefile".into(), workspace: true, ..Request::default() };
     engine.ask_about(&request).await;

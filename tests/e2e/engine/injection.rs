@@ -5,12 +5,13 @@ use serde_json::json;
 use crate::engine::{TEXT, project, replace};
 use crate::support::engine::{Setup, TestEngine, act};
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 /// What such a model does, whoever told it to.
 fn obeys() -> Vec<sextant::llm::step::StepReply> {
     vec![
         act("run_command", json!({"command": ["rm", "-rf", "/"]})),
-        act("edit_file", json!({"path": "../x", "old_string": "a", "new_string": "b"})),
+        act("edit_file", change("../x", "a", "b")),
         act("read_symbol", json!({"symbol": "a.py::f"})),
         act("write_file", json!({"path": "../x", "content": "owned"})),
         act("write_file", json!({"path": "b.py", "content": "owned = 1\n"})),

@@ -8,6 +8,7 @@ use sextant::engine::{Event, Steps};
 
 use crate::support::engine::{Setup, TestEngine, last, plan_of, planned};
 use crate::support::project::Project;
+use crate::support::replies::change;
 use crate::support::servers::fake_config;
 
 const A: &str = "def f() -> int:\n    return 1\n";
@@ -16,7 +17,7 @@ const LATE: &str = "after a late answer: 0 fixed, 1 new, the first: this is bad"
 const UNKNOWN: &str = "0 fixed so far, whether anything is new is not known: fake (a.py)";
 
 fn replace(path: &str, new: &str) -> Value {
-    json!({"path": path, "old_string": "return 1", "new_string": new})
+    change(path, "return 1", new)
 }
 
 /// A plan that breaks `f`, and then changes `h`. The server answers about the first change when it is let, and about

@@ -11,6 +11,7 @@ use sextant::llm::chat::{ChatMessage, ChatReply, ToolResult};
 
 use crate::support::engine::{Setup, TestEngine, calls, says};
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 /// Bytes of the largest state, and tokens that the model of these tasks reads at once.
 const STATE: usize = 64 << 10;
@@ -65,7 +66,7 @@ fn most_sent(engine: &TestEngine) -> usize {
 }
 
 fn edit(file: &str, old: &str, new: &str) -> (&'static str, Value) {
-    ("edit_file", json!({"path": file, "old_string": old, "new_string": new}))
+    ("edit_file", change(file, old, new))
 }
 
 #[tokio::test(flavor = "multi_thread")]

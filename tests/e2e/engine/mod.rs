@@ -38,9 +38,10 @@ mod traces;
 mod validation;
 mod views;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 pub const TEXT: &str = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return f()\n";
 
@@ -49,5 +50,5 @@ pub fn project() -> Project {
 }
 
 pub fn replace(old: &str, new: &str) -> Value {
-    json!({"path": "a.py", "old_string": old, "new_string": new})
+    change("a.py", old, new)
 }

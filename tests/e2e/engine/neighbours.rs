@@ -13,6 +13,7 @@ use crate::durable::record;
 use crate::engine::replace;
 use crate::support::engine::{Setup, TestEngine, act};
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 /// Another session with one file, and what it was told.
 struct Other {
@@ -66,8 +67,7 @@ async fn a_file_of_another_session_is_refused_with_its_name_and_stays_as_it_is()
             assert!(undone.as_ref().is_err_and(|failure| failure.message.contains("nothing to undo")), "{undone:?}");
 
             let client = OutsideClient::new("1", "codex");
-            let call =
-                |path: &str| serde_json::json!({"path": path, "old_string": "return 1", "new_string": "return 3"});
+            let call = |path: &str| change(path, "return 1", "return 3");
             let cancel = CancellationToken::new();
             let refused = engine.session.call(&client, "edit_file", call("a.py"), &cancel).await.unwrap_err();
             assert!(refused.one_line().contains("nvim-77"), "{refused:?}");

@@ -7,13 +7,14 @@ use sextant::engine::{OutsideAnswer, OutsideClient};
 
 use crate::support::engine::{Setup, TestEngine};
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 fn engine(project: &Project, memory: bool) -> TestEngine {
     TestEngine::new(project, Setup { memory, ..Setup::default() })
 }
 
 fn append(line: &str) -> Value {
-    json!({"path": "a.txt", "old_string": "one\n", "new_string": format!("one\n{line}\n")})
+    change("a.txt", "one\n", format!("one\n{line}\n"))
 }
 
 async fn edit(engine: &TestEngine, client: &str, once: &str, given: Value) -> Result<OutsideAnswer, Failure> {

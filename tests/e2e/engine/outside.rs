@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::engine::{Setup, Stall, TestEngine, act};
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 const A: &str = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n";
 
@@ -27,20 +28,16 @@ async fn call(engine: &TestEngine, who: &str, tool: &str, given: Value) -> Resul
     engine.session.call(&client(who), tool, given, &CancellationToken::new()).await
 }
 
-fn replace(path: &str, old: &str, new: &str) -> Value {
-    json!({"path": path, "old_string": old, "new_string": new})
-}
-
 #[tokio::test]
 async fn an_edit_answers_with_what_it_introduced_as_text_and_as_data() {
     let project = Project::new(&[("a.py", A)]);
     let engine = TestEngine::new(&project, setup(false));
     let read = call(&engine, "claude", "read_file", json!({"path": "a.py"})).await.expect("a text");
     assert!(read.text.contains("return 1") && read.data.is_none(), "{read:?}");
-    let clean = call(&engine, "claude", "edit_file", replace("a.py", "return 1", "return 3")).await.expect("an edit");
+    let clean = call(&engine, "claude", "edit_file", change("a.py", "return 1", "return 3")).await.expect("an edit");
     let data = clean.data.expect("data");
     assert_eq!((&data["new_diagnostics"], &data["diagnostics_status"]), (&json!([]), &json!("partial")), "{data}");
-    let broken = call(&engine, "claude", "edit_file", replace("a.py", "return 2", "return (2")).await.expect("an edit");
+    let broken = call(&engine, "claude", "edit_file", change("a.py", "return 2", "return (2")).await.expect("an edit");
     let data = broken.data.expect("data");
     assert_eq!(data["new_diagnostics"].as_array().map(Vec::len), Some(1), "{data}");
     assert_eq!(data["new_diagnostics"][0]["severity"], "error");
@@ -61,7 +58,7 @@ async fn each_client_s_edits_are_a_task_and_an_undo_leaves_the_others() {
             ("claude", "b.py", "x = 1", "x = 11"),
             ("codex", "b.py", "x = 11\n", "x = 11\ny = (\n"),
         ] {
-            call(&engine, who, "edit_file", replace(path, old, new)).await.expect("an edit");
+            call(&engine, who, "edit_file", change(path, old, new)).await.expect("an edit");
         }
         // It is shown behind the answer, which does not wait for it.
         let list = async {
@@ -79,7 +76,7 @@ async fn each_client_s_edits_are_a_task_and_an_undo_leaves_the_others() {
         assert_eq!(both, (A.replace("return 1", "return 10"), "x = 11\n".into()), "memory {memory}");
         // What comes after an undo of everything is another task.
         let told =
-            call(&engine, "codex", "edit_file", replace("b.py", "x = 11", "x = 12")).await.expect("its line is there");
+            call(&engine, "codex", "edit_file", change("b.py", "x = 11", "x = 12")).await.expect("its line is there");
         assert!(told.text.contains("had changed since it was read"), "{told:?}");
         engine.session.undo().await.result.expect("an undo");
         assert_eq!(project.read("b.py"), "x = 11\n");
@@ -103,7 +100,7 @@ async fn reads_make_no_task_and_no_record() {
         let answer = call(&engine, "codex", tool, given).await.expect(tool);
         assert!(answer.data.is_none() && !answer.text.is_empty(), "{tool}: {answer:?}");
     }
-    let refused = call(&engine, "codex", "edit_file", replace("../x.py", "a", "b")).await.unwrap_err();
+    let refused = call(&engine, "codex", "edit_file", change("../x.py", "a", "b")).await.unwrap_err();
     assert!(refused.message.contains("outside the workspace"), "{refused:?}");
     assert!(engine.session.undo().await.result.is_err());
 }
@@ -144,7 +141,7 @@ async fn a_stop_of_the_running_task_is_none_of_a_client_s() {
     engine.calls.stop_at(2, engine.cancel.clone());
     let stopped = engine.ask("explain f, then change it").await;
     assert_eq!(stopped["failed"]["kind"], "cancelled", "{stopped}");
-    let answer = call(&engine, "codex", "edit_file", replace("a.py", "return 2", "return (2")).await.expect("an edit");
+    let answer = call(&engine, "codex", "edit_file", change("a.py", "return 2", "return (2")).await.expect("an edit");
     let data = answer.data.expect("data");
     assert_eq!(data["new_diagnostics"].as_array().map(Vec::len), Some(1), "{data}");
 }
@@ -154,13 +151,13 @@ async fn a_call_that_is_stopped_leaves_a_whole_edit_that_can_be_undone() {
     for memory in [true, false] {
         let project = Project::new(&[("a.py", A)]);
         let engine = TestEngine::new(&project, setup(memory));
-        call(&engine, "codex", "edit_file", replace("a.py", "return 1", "return 10")).await.expect("an edit");
+        call(&engine, "codex", "edit_file", change("a.py", "return 1", "return 10")).await.expect("an edit");
         let go = Arc::new(Notify::new());
         engine.calls.stall(Some(Stall::Before(Arc::clone(&go))));
         let cancel = CancellationToken::new();
         let (session, own) = (Arc::clone(&engine.session), cancel.clone());
         let called = tokio::spawn(async move {
-            session.call(&client("codex"), "edit_file", replace("a.py", "return 2", "return 20"), &own).await
+            session.call(&client("codex"), "edit_file", change("a.py", "return 2", "return 20"), &own).await
         });
         while engine.calls.names().iter().filter(|name| **name == "apply").count() < 2 {
             tokio::task::yield_now().await;
@@ -187,7 +184,7 @@ async fn a_call_that_is_stopped_leaves_a_whole_edit_that_can_be_undone() {
 async fn what_needs_the_user_s_word_is_asked_with_the_client_s_name_or_refused() {
     let project = Project::new(&[("conftest.py", "x = 1\n")]);
     let mut engine = TestEngine::new(&project, setup(false));
-    let given = replace("conftest.py", "x = 1", "x = 2");
+    let given = change("conftest.py", "x = 1", "x = 2");
     let refused = call(&engine, "codex", "edit_file", given.clone()).await.unwrap_err();
     assert!(refused.message.contains("cannot be asked here"), "{refused:?}");
     assert_eq!(project.read("conftest.py"), "x = 1\n");
@@ -215,7 +212,7 @@ async fn clients_edit_beside_each_other_and_nothing_is_lost() {
             let name = format!("client {who}");
             for n in (who..40).step_by(4) {
                 for path in ["a.py", "b.py"] {
-                    let given = replace(path, &format!("v{n} = 0\n"), &format!("v{n} = {who}1\n"));
+                    let given = change(path, &format!("v{n} = 0\n"), &format!("v{n} = {who}1\n"));
                     // Another one's edit comes in between: the text is shown, and the edit given again.
                     while let Err(refused) = call(&engine, &name, "edit_file", given.clone()).await {
                         assert!(refused.message.contains("changed since it was read"), "{refused:?}");
@@ -260,7 +257,7 @@ async fn what_the_process_no_longer_holds_is_undone_from_memory() {
     let before = project.read("a.md");
     let engine = TestEngine::new(&project, setup(true));
     for line in 0..20 {
-        let edit = replace("a.md", &format!("value{line} = 0\n"), &format!("value{line} = 1\n"));
+        let edit = change("a.md", &format!("value{line} = 0\n"), &format!("value{line} = 1\n"));
         call(&engine, &format!("client {line}"), "edit_file", edit).await.expect("an edit");
     }
     assert!(!project.read("a.md").contains("= 0"));

@@ -8,6 +8,7 @@ use sextant::llm::step::StepReply;
 
 use crate::support::engine::{Setup, TestEngine, act, plan_of, planned};
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 const CART: &str = "\
 import os
@@ -23,7 +24,7 @@ class Cart:
 const OTHER: &str = "from cart import Cart\n\n\ndef use() -> int:\n    return Cart().total()\n";
 
 fn edit(path: &str, old: &str, new: &str) -> StepReply {
-    act("edit_file", json!({"path": path, "old_string": old, "new_string": new}))
+    act("edit_file", change(path, old, new))
 }
 
 fn at_total(text: &str) -> Request {

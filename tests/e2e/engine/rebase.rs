@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::engine::TEXT;
 use crate::support::engine::{Setup, TestEngine};
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 async fn call(engine: &TestEngine, tool: &str, given: Value) -> Result<OutsideAnswer, Failure> {
     engine.session.call(&OutsideClient::new("1", "codex"), tool, given, &CancellationToken::new()).await
@@ -22,7 +23,7 @@ async fn edited(meanwhile: (&str, &str)) -> (Project, Result<OutsideAnswer, Fail
     let mut engine = TestEngine::new(&project, Setup { syntax: true, ..Setup::default() });
     engine.session.answers_come();
     let session = Arc::clone(&engine.session);
-    let given = json!({"path": "conftest.py", "old_string": "return f()", "new_string": "return f() + (1"});
+    let given = change("conftest.py", "return f()", "return f() + (1");
     let called = tokio::spawn(async move {
         session.call(&OutsideClient::new("1", "codex"), "edit_file", given, &CancellationToken::new()).await
     });
@@ -85,7 +86,7 @@ async fn a_client_that_has_read_another_text_edits_what_has_not_changed_and_noth
     assert!(refused.hint.text().contains("return 3"), "{refused:?}");
     let typed = typed.replace("return 3", "return 4");
     project.write("a.py", &typed);
-    let given = json!({"path": "a.py", "old_string": "return f()", "new_string": "return f() + 1"});
+    let given = change("a.py", "return f()", "return f() + 1");
     let text = call(&engine, "edit_file", given).await.expect("an edit").text;
     assert!(text.contains("had changed since it was read") && text.contains("return 4"), "{text}");
     assert_eq!(project.read("a.py"), typed.replace("return f()", "return f() + 1"));
@@ -115,7 +116,7 @@ async fn client_edits(seen: &str, now: &str, tool: &str, given: Value) -> (Strin
 async fn what_a_call_means_is_what_it_meant_in_the_text_that_was_seen() {
     let two = "def f():\n    x = 1\n    return None\n\n\ndef g():\n    y = 2\n    return None\n";
     let renamed = "def total():\n    return 1\n\n\nclass Cart:\n    def total(self):\n        return 2\n";
-    let quoted = json!({"path": "a.py", "old_string": "return None", "new_string": "return 42"});
+    let quoted = change("a.py", "return None", "return 42");
     let named =
         |action: &str| json!({"symbol": "a.py::total", "action": action, "content": "def total():\n    return 5\n"});
     for (seen, now, tool, given) in [
@@ -157,7 +158,9 @@ async fn what_an_answer_has_not_shown_is_not_taken_for_seen() {
         let body = |n: &usize| if changed.contains(n) { "typed()" } else { "1" };
         (0..60).map(|n| format!("def f{n}():\n    return {}\n\n\n", body(&n))).collect()
     };
-    let edit = |n: usize, new: &str| json!({"path": "a.py", "old_string": format!("def f{n}():\n    return 1"), "new_string": format!("def f{n}():\n    return {new}")});
+    let edit = |n: usize, new: &str| {
+        change("a.py", format!("def f{n}():\n    return 1"), format!("def f{n}():\n    return {new}"))
+    };
     let whole = |n: usize| json!({"symbol": format!("a.py::f{n}"), "action": "replace", "content": format!("def f{n}():\n    return 20\n")});
     // The first call is refused for a reason of its own, or shows a part; what the user has typed in f55 is told by none.
     for (tool, first) in [
@@ -204,7 +207,7 @@ async fn what_is_too_much_to_be_told_is_not_passed_over() {
     let engine = TestEngine::new(&project, Setup { syntax: true, ..Setup::default() });
     call(&engine, "read_file", json!({"path": "a.py"})).await.expect("a text");
     project.write("a.py", &format!("{}{TEXT}", "x = 1\n".repeat(100)));
-    let given = json!({"path": "a.py", "old_string": "return f()", "new_string": "return f() + 1"});
+    let given = change("a.py", "return f()", "return f() + 1");
     let refused = call(&engine, "edit_file", given).await.unwrap_err();
     assert!(refused.message.contains("changed since it was read"), "{refused:?}");
 }
@@ -216,7 +219,7 @@ async fn readme_edited(now: impl Fn(&str) -> String, old: &str, new: &str) -> (S
     let engine = TestEngine::new(&project, Setup::default());
     call(&engine, "read_file", json!({"path": "README.md"})).await.expect("a text");
     project.write("README.md", &now(&seen));
-    let given = json!({"path": "README.md", "old_string": old, "new_string": new});
+    let given = change("README.md", old, new);
     let answer = call(&engine, "edit_file", given).await;
     (project.read("README.md"), answer)
 }

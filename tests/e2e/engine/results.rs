@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::engine::project;
 use crate::support::engine::{Setup, TestEngine, act};
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 const TWINS: &str = "\
 from typing import overload
@@ -96,7 +97,7 @@ async fn a_long_file_symbol_or_list_comes_in_pages_that_say_how_to_go_on() {
 #[tokio::test]
 async fn an_edit_that_quotes_the_numbers_is_understood_or_refused_with_a_word() {
     let project = project();
-    let edit = |old: &str, new: &str| act("edit_file", json!({"path": "a.py", "old_string": old, "new_string": new}));
+    let edit = |old: &str, new: &str| act("edit_file", change("a.py", old, new));
     let replies = vec![
         edit("1  def f() -> int:\n2      return 1", "1  def f() -> int:\n2      return 11"),
         edit("2      return 11", "2      x = 11\n    return x"),

@@ -6,6 +6,7 @@ use sextant::engine::Request;
 
 use crate::support::engine::{Setup, TestEngine, act};
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 /// Digits that pack to half of their size: 1.3 MB of them, so that one change of them is over the limit.
 fn filler() -> String {
@@ -19,7 +20,7 @@ fn filler() -> String {
 
 fn engine(project: &Project, session: &str, replies: &[(u32, u32)]) -> TestEngine {
     let edit = |(old, new): &(u32, u32)| {
-        let edit = json!({"path": "n.txt", "old_string": format!("n = {old}\n"), "new_string": format!("n = {new}\n")});
+        let edit = change("n.txt", format!("n = {old}\n"), format!("n = {new}\n"));
         let mut reply = act("edit_file", edit);
         reply.proceed = false;
         reply

@@ -5,12 +5,13 @@ use sextant::engine::Event;
 
 use crate::support::engine::{Setup, TestEngine, last, plan_of, planned};
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 const A: &str = "def f() -> int:\n    return 1\n";
 const B: &str = "def h() -> int:\n    return 1\n";
 
 fn edit(path: &str) -> Value {
-    json!({"path": path, "old_string": "return 1", "new_string": "return 2"})
+    change(path, "return 1", "return 2")
 }
 
 /// An engine with a plan for `a.py`, and a second one for `b.py`.

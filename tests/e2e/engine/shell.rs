@@ -6,8 +6,9 @@ use serde_json::json;
 
 use crate::engine::{TEXT, project};
 use crate::nvim::ask::step;
-use crate::support::model_server::{ModelServer, Reply};
+use crate::support::model_server::ModelServer;
 use crate::support::project::Project;
+use crate::support::replies::says;
 
 fn sextant(project: &Project, arguments: &[&str]) -> Output {
     tokio::task::block_in_place(|| {
@@ -22,10 +23,6 @@ fn sextant(project: &Project, arguments: &[&str]) -> Output {
             .output()
             .expect("the binary")
     })
-}
-
-fn done() -> Reply {
-    Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "ok"}))
 }
 
 fn configured(project: &Project, text: &str) {
@@ -44,7 +41,7 @@ async fn a_command_is_asked_about_whatever_was_answered_before_and_sees_no_secre
         run(&["printenv", "SHOP_API_KEY"]),
         run(&["touch", "one"]),
         run(&["touch", "two"]),
-        done(),
+        says("ok"),
     ])
     .await;
     let url = server.url();
@@ -87,7 +84,7 @@ async fn prompts_are_shown_and_replaced_and_bad_ones_refused() {
     let own = project.beside("config").join("sextant/prompts");
     std::fs::create_dir_all(&own).expect("a folder");
     std::fs::write(own.join("step.txt"), "Be a poet. Tools: {tools}. Data: {data}. Answer in JSON.").expect("a file");
-    let server = ModelServer::start([done()]).await;
+    let server = ModelServer::start([says("ok")]).await;
     let url = server.url();
     let ask = ["ask", "explain it", "--file", "a.py", "--model", "openai_compatible:m", "--base-url", &url];
     let output = sextant(&project, &ask);

@@ -14,11 +14,10 @@ use tokio_util::sync::CancellationToken;
 use crate::engine::replace;
 use crate::support::engine::{Setup, TestEngine, act, calls, last, plan_of, planned, says};
 use crate::support::project::Project;
-use crate::support::servers::fake_config;
+use crate::support::replies::change;
+use crate::support::servers::{CHANGE, OPEN, fake_config};
 
 const TEXT: &str = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return f()\n";
-const OPEN: &str = "textDocument/didOpen";
-const CHANGE: &str = "textDocument/didChange";
 
 fn publish() -> Value {
     json!({"publish": {"version": "same", "items": "scan"}})
@@ -124,7 +123,7 @@ fn finished() -> StepReply {
 #[tokio::test]
 async fn a_plan_whose_edit_leaves_an_error_is_not_ok_whatever_became_of_its_step() {
     let project = Project::new(&[("a.py", TEXT), ("b.py", "def h():\n    return 1\n")]);
-    let in_b = json!({"path": "b.py", "old_string": "return 1", "new_string": "return 2"});
+    let in_b = change("b.py", "return 1", "return 2");
     let setup = Setup {
         plans: vec![plan_of([planned("change f", &["a.py::f"])]), plan_of([planned("change h", &["b.py::h"])])],
         replies: vec![

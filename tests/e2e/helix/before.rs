@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::support::link_client::{EditorLink, engine, hello};
 use crate::support::mcp::McpClient;
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_about_an_edit_says_what_it_would_introduce_wherever_it_is_shown() {
@@ -21,7 +22,7 @@ async fn a_question_about_an_edit_says_what_it_would_introduce_wherever_it_is_sh
     // As a message: the answer that decides nothing comes first, and then no.
     link.told.lock().unwrap().answer = Some("no".into());
     link.command("agent.show", json!([]), Some(&uri));
-    let edit = json!({"path": "conftest.py", "old_string": "x = 1", "new_string": "x = missing"});
+    let edit = change("conftest.py", "x = 1", "x = missing");
     let refused = client.call("edit_file", edit.clone()).await;
     assert_eq!(refused["isError"], true, "{refused}");
     let said = link.until("the question", |told| told.questions.first().cloned()).await;

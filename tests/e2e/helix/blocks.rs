@@ -4,15 +4,12 @@ use serde_json::{Value, json};
 
 use crate::helix::with_model;
 use crate::support::link_client::{EditorLink, engine, hello};
-use crate::support::model_server::{ModelServer, Reply};
+use crate::support::model_server::ModelServer;
 use crate::support::project::Project;
+use crate::support::replies::says;
 
 const CART: &str = "import os\n\n\nclass Cart:\n    def total(self) -> int:\n        return 1\n\n    def add(self, x: int) -> int:\n        return x\n\n\ndef main() -> None:\n    print(os.name)\n";
 const OFFER: &str = "Sextant: apply this block to cart.py::Cart::add (replaces it)";
-
-fn says(text: &str) -> Reply {
-    Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": text}))
-}
 
 /// An editor whose agent has answered about line 6 of `cart.py`, with the conversation open.
 async fn answered(project: &Project, server: &ModelServer) -> (EditorLink, String) {

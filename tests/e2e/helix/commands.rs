@@ -5,8 +5,9 @@ use serde_json::json;
 use crate::durable::{TEXT, plan, replace};
 use crate::helix::{CART, PRICE, with_model};
 use crate::support::link_client::{EditorLink, engine, hello};
-use crate::support::model_server::{ModelServer, Reply};
+use crate::support::model_server::ModelServer;
 use crate::support::project::Project;
+use crate::support::replies::says;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn how_it_went_and_why_are_pages() {
@@ -92,9 +93,7 @@ async fn a_plan_is_changed_by_words() {
 async fn a_question_why_is_the_models_with_the_trace_of_the_task_before_it() {
     let project = Project::new(&[("a.py", TEXT)]);
     let _engine = engine(&project);
-    let answers = |text: &str| {
-        Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": text}))
-    };
+    let answers = |text: &str| says(text);
     let server = ModelServer::start([
         answers("It returns one."),
         replace("return 1", "return 11", false),

@@ -7,11 +7,12 @@ use crate::nvim::ask::step;
 use crate::support::link_client::{EditorLink, engine, hello};
 use crate::support::model_server::ModelServer;
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 const TEXT: &str = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n";
 
 fn edit(path: &str, old: &str, new: &str, more: bool) -> crate::support::model_server::Reply {
-    step("edit_file", json!({"path": path, "old_string": old, "new_string": new}), more)
+    step("edit_file", change(path, old, new), more)
 }
 
 /// An editor with `a.py` open whose task has changed it and `b.py`, and the page of the diff.

@@ -7,13 +7,10 @@ use crate::nvim::ask::step;
 use crate::support::link_client::{EditorLink, Told, engine, hello};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project::Project;
+use crate::support::replies::says;
 use crate::support::scripted::calls;
 
 const TEXT: &str = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n";
-
-fn done() -> Reply {
-    Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "done"}))
-}
 
 fn touch() -> Reply {
     step("run_command", json!({"command": ["touch", "made"]}), true)
@@ -28,7 +25,7 @@ async fn a_question_offers_first_what_decides_nothing_and_no_answer_is_none() {
     for stray in [None, Some("Later".to_owned())] {
         let project = Project::new(&[("a.py", TEXT)]);
         let _engine = engine(&project);
-        let server = ModelServer::start([touch(), done()]).await;
+        let server = ModelServer::start([touch(), says("done")]).await;
         let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
         link.told.lock().unwrap().answer = stray.clone();
         link.open("a.py");
@@ -63,7 +60,7 @@ async fn a_question_offers_first_what_decides_nothing_and_no_answer_is_none() {
 async fn who_types_is_asked_on_the_status_line_alone_and_a_number_answers() {
     let project = Project::new(&[("a.py", TEXT), ("b.py", "x = 1\n")]);
     let _engine = engine(&project);
-    let server = ModelServer::start([touch(), done()]).await;
+    let server = ModelServer::start([touch(), says("done")]).await;
     let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
     link.open("a.py");
     link.open("b.py");

@@ -7,6 +7,7 @@ use crate::nvim::ask::step;
 use crate::support::link_client::{EditorLink, engine, hello};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 /// A project with a plan of two steps in an open page.
 async fn planned(project: &Project) -> (EditorLink, String) {
@@ -162,9 +163,7 @@ async fn a_step_of_the_users_own_needs_no_symbols_and_may_name_another_file() {
     let total =
         json!({"title": "Change total", "symbols": ["cart.py::total"], "because": "asked", "expect": "changed"});
     let plan = json!({"title": "One change", "reason": "asked", "steps": [total], "confidence": 1});
-    let call = |old: &str, new: &str| {
-        step("edit_file", json!({"path": "price.py", "old_string": old, "new_string": new}), false)
-    };
+    let call = |old: &str, new: &str| step("edit_file", change("price.py", old, new), false);
     let edits = [call("import sys\n", ""), call("len(name)", "0")];
     let server = ModelServer::start(std::iter::once(Reply::Json(plan)).chain(edits)).await;
     let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("it takes us");

@@ -11,6 +11,7 @@ use crate::support::helix_client::{HelixClient, HelixVersion};
 use crate::support::mcp::McpClient;
 use crate::support::model_server::ModelServer;
 use crate::support::project::Project;
+use crate::support::replies::change;
 use crate::support::servers::tool;
 
 /// `sextant lsp` before a server, which starts the engine as it does for an editor. Nothing of it is looked for outside
@@ -52,7 +53,7 @@ async fn the_engine_asks_the_editors_own_server_of_an_edit_and_of_a_look() {
     let uri = helix.open("cart.py", "python");
     served(&helix);
     let mut client = McpClient::open(&project, "probe", &[]).await;
-    let edit = json!({"path": "cart.py", "old_string": "sum(prices)", "new_string": "sum(price)"});
+    let edit = change("cart.py", "sum(prices)", "sum(price)");
     let answer = client.call("edit_file", edit).await;
     assert_eq!(answer["structuredContent"]["ok"], true, "{answer}");
     let new = answer["structuredContent"]["new_diagnostics"].to_string();
@@ -72,9 +73,7 @@ async fn a_diagnostic_that_the_editors_server_shows_is_not_shown_twice_and_known
     let server = [tool("ruff").display().to_string(), "server".to_owned()];
     let mut command = proxy(&project, &[], &server);
     command.env("PATH", "/usr/bin:/bin");
-    let edit = |path: &str, old: &str, new: &str, more| {
-        step("edit_file", json!({"path": path, "old_string": old, "new_string": new}), more)
-    };
+    let edit = |path: &str, old: &str, new: &str, more| step("edit_file", change(path, old, new), more);
     let replies =
         [edit("cart.py", "sum(prices)", "sum(price)", true), edit("price.py", "len(name)", "len(nam)", false)];
     let model = ModelServer::start(replies).await;

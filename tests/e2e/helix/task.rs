@@ -8,6 +8,7 @@ use crate::support::link_client::{EditorLink, Told, engine, hello};
 use crate::support::mcp::McpClient;
 use crate::support::model_server::ModelServer;
 use crate::support::project::Project;
+use crate::support::replies::change;
 use crate::support::scripted::calls;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -155,7 +156,7 @@ async fn what_an_edit_introduces_is_shown_once_however_many_servers_the_editor_r
     first.open("cart.py");
     let uri = first.uri("cart.py");
     let mut client = McpClient::open(&project, "probe", &[]).await;
-    let edit = json!({"path": "cart.py", "old_string": "sum(prices)", "new_string": "sum(price)"});
+    let edit = change("cart.py", "sum(prices)", "sum(price)");
     let answer = client.call("edit_file", edit).await;
     assert_eq!(answer["structuredContent"]["ok"], true, "{answer}");
     let shown = |told: &Told| told.diagnostics.get(&uri).map_or(0, Vec::len);

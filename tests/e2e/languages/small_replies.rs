@@ -10,6 +10,7 @@ use crate::cli::outcome;
 use crate::nvim::ask::step;
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 /// A file with one symbol to change, a reply, and the file after it.
 struct SmallReply {
@@ -189,7 +190,7 @@ async fn a_step_that_deletes_what_the_request_asks_to_write_is_refused() {
             step("edit_symbol", json!({"symbol": path, "action": action, "content": content}), true)
         };
         let source = project_source(given);
-        let delete = step("edit_file", json!({"path": given.file, "old_string": source, "new_string": ""}), true);
+        let delete = step("edit_file", change(given.file, source, ""), true);
         for first in [edit("delete", ""), delete] {
             let project = Project::new(&[(given.file, given.text)]);
             let end = json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "ok"});

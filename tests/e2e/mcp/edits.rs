@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::mcp::replace;
 use crate::support::mcp::McpClient;
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 const TEXT: &str = "def f():\n    total = 1\n    return total\n\n\ndef g():\n    total = 1\n    return total + 1\n";
 
@@ -135,8 +136,8 @@ async fn edits_of_one_file_that_are_sent_together_are_made_in_the_order_they_wer
         let path = format!("n{round}.py");
         let steps = [
             ("write_file", json!({"path": path, "content": "x = 1\n"})),
-            ("edit_file", json!({"path": path, "old_string": "x = 1", "new_string": "x = 2"})),
-            ("edit_file", json!({"path": path, "old_string": "x = 2", "new_string": "x = 3"})),
+            ("edit_file", change(&path, "x = 1", "x = 2")),
+            ("edit_file", change(&path, "x = 2", "x = 3")),
         ];
         for (tool, arguments) in &steps {
             client.ask("tools/call", json!({"name": tool, "arguments": arguments})).await;

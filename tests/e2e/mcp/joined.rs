@@ -16,8 +16,7 @@ async fn used(project: &Project) -> Nvim {
 }
 
 async fn used_with(project: &Project, options: &str) -> Nvim {
-    let mut nvim = Nvim::start(project, options, &["basedpyright", "ruff"]).await;
-    nvim.edit("cart.py").await;
+    let mut nvim = Nvim::open(project, options, &["basedpyright", "ruff"], "cart.py").await;
     nvim.command("AgentAsk what is here?").await;
     nvim.wait_for(&["SextantFinished", "SextantFailed"]).await;
     crate::rpc::joined(project).await;
@@ -51,8 +50,7 @@ async fn an_unsaved_buffer_is_edited_and_answers_with_what_is_new_in_it() {
     nvim.command("undo").await;
     assert_eq!(nvim.text().await, format!("{CART}extra = 1\n"), "one undo step");
     nvim.command("redo").await;
-    nvim.command("AgentUndo").await;
-    let undone = nvim.finished().await;
+    let undone = nvim.task("AgentUndo").await;
     assert!(undone.contains("edits of codex"), "{undone}");
     assert_eq!(nvim.text().await, format!("{CART}extra = 1\n"));
     assert!(client.end().await.success());

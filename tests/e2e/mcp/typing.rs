@@ -66,8 +66,7 @@ async fn three_agents_beside_a_user_who_types_are_answered_about_their_own_edits
     let cart = "# Carts.\ndef total(prices: list[int]) -> int:\n    return sum(prices)\n";
     let files: Vec<(&str, &str)> = names.iter().map(|name| (*name, code)).chain([("cart.py", cart)]).collect();
     let project = Project::new(&files);
-    let mut nvim = Nvim::start(&project, CONFIG, &["basedpyright", "ruff"]).await;
-    nvim.edit("cart.py").await;
+    let mut nvim = Nvim::open(&project, CONFIG, &["basedpyright", "ruff"], "cart.py").await;
     nvim.command("AgentAsk what is here?").await;
     nvim.wait_for(&["SextantFinished", "SextantFailed"]).await;
     crate::rpc::joined(&project).await;

@@ -8,7 +8,8 @@ use crate::nvim::ask::options;
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
-use crate::support::wires::{Wire, says};
+use crate::support::replies::says;
+use crate::support::wires::{self, Wire};
 
 const TEXT: &str = "def f() -> int:\n    return 1\n";
 const DONE: &str =
@@ -17,12 +18,6 @@ const DONE: &str =
 /// Options with which the user sees the model's thinking.
 fn thinking(server: &ModelServer) -> String {
     options(server).replace("model = 'm'", "model = 'm', show_reasoning = true")
-}
-
-fn answer(text: &str) -> Reply {
-    Reply::Json(
-        serde_json::json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": text}),
-    )
 }
 
 async fn opened(script: Vec<Reply>, options: fn(&ModelServer) -> String) -> (Project, ModelServer, Nvim) {
@@ -46,13 +41,12 @@ async fn inside(nvim: &Nvim, expression: &str) -> serde_json::Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn thinking_aloud_is_dimmed_and_folded_once_the_answer_begins() {
-    let thought = Wire::Chat.reply(&says(DONE).thinking("It has a body.\nThe body has one line."));
+    let thought = Wire::Chat.reply(&wires::says(DONE).thinking("It has a body.\nThe body has one line."));
     let held = Arc::new(Notify::new());
-    let second = Wire::Chat.reply(&says(DONE).thinking("Again?"));
+    let second = Wire::Chat.reply(&wires::says(DONE).thinking("Again?"));
     let script = vec![thought, Reply::Held(Box::new(second), Arc::clone(&held))];
     let (_project, _server, mut nvim) = opened(script, thinking).await;
-    nvim.command("AgentAsk what does f return?").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk what does f return?").await;
     nvim.screen.shows("thinking: 2 lines").await;
     let shown = nvim.screen.text();
     assert!(shown.contains("It returns one.") && !shown.contains("The body has one line."), "{shown}");
@@ -72,8 +66,7 @@ async fn thinking_aloud_is_dimmed_and_folded_once_the_answer_begins() {
     // A window that is opened again has its folds, and the next answer has its own alone.
     nvim.command("AgentShow").await;
     nvim.keys("q").await;
-    nvim.command("AgentShow").await;
-    nvim.screen.shows("It returns one.").await;
+    nvim.command_shows("AgentShow", "It returns one.").await;
     assert_eq!(inside(&nvim, "{ vim.fn.foldlevel(3), vim.fn.foldlevel(5) }").await, serde_json::json!([1, 0]));
     nvim.command("wincmd t").await;
     nvim.command("AgentAsk what does f give?").await;
@@ -87,8 +80,8 @@ async fn thinking_aloud_is_dimmed_and_folded_once_the_answer_begins() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_retry_waits_for_the_model_until_its_first_word() {
     let held = Arc::new(Notify::new());
-    let empty = Wire::Chat.reply(&says("").thinking("It is"));
-    let script = vec![empty, Reply::Held(Box::new(answer("one")), Arc::clone(&held))];
+    let empty = Wire::Chat.reply(&wires::says("").thinking("It is"));
+    let script = vec![empty, Reply::Held(Box::new(says("one")), Arc::clone(&held))];
     let (_project, server, mut nvim) = opened(script, thinking).await;
     nvim.command("AgentAsk what does f return?").await;
     server.requests_seen(2).await;
@@ -113,8 +106,7 @@ async fn the_bar_is_cut_behind_its_phase() {
     nvim.screen.shows(" waiting for the model ").await;
     let bar: String = nvim.lua("return vim.wo[vim.fn.bufwinid('sextant://answer')].winbar").await;
     assert!(bar.contains(" s%< · "), "{bar}");
-    nvim.command("AgentStop").await;
-    nvim.failed().await;
+    nvim.failed_task("AgentStop").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -124,8 +116,7 @@ async fn a_window_that_opens_again_shows_the_present_phase() {
     server.requests_seen(1).await;
     nvim.screen.shows(" waiting for the model ").await;
     nvim.command("call win_execute(bufwinid('sextant://answer'), 'close')").await;
-    nvim.command("AgentStop").await;
-    nvim.failed().await;
+    nvim.failed_task("AgentStop").await;
     nvim.command("AgentShow").await;
     let bar: String = nvim.lua("return vim.wo[vim.fn.bufwinid('sextant://answer')].winbar").await;
     assert!(bar.contains("idle, last task "), "{bar}");
@@ -133,10 +124,9 @@ async fn a_window_that_opens_again_shows_the_present_phase() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn beside_a_list_the_answer_and_no_blank_line_is_in_sight() {
-    let script = vec![answer("- one\n- two\n- three"), answer("- 1\n- 2\n- 3\n- 4\n- 5\n- 6")];
+    let script = vec![says("- one\n- two\n- three"), says("- 1\n- 2\n- 3\n- 4\n- 5\n- 6")];
     let (_project, _server, mut nvim) = opened(script, options).await;
-    nvim.command("AgentAsk what does f return?").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk what does f return?").await;
     let entries = "{ { path = 'a.py', line = 1, column = 1, kind = 'E', text = 'x' } }";
     let list = format!("{{ title = 't', root = vim.fn.getcwd(), open = true, entries = {entries} }}");
     nvim.command(&format!("lua require('sextant.ui.quickfix').show({list})")).await;
@@ -146,13 +136,11 @@ async fn beside_a_list_the_answer_and_no_blank_line_is_in_sight() {
     let height = inside(&nvim, "vim.fn.getwininfo(vim.api.nvim_get_current_win())[1].height").await;
     let height = usize::try_from(height.as_u64().unwrap()).unwrap();
     assert!(height < 6, "{}", nvim.screen.text());
-    nvim.command("AgentAsk what does f give?").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk what does f give?").await;
     let last: Vec<String> = (7 - height..7).map(|number| format!("- {number}")).collect();
     assert_eq!(inside(&nvim, lines).await, serde_json::json!(last), "{}", nvim.screen.text());
     // The output goes on at the end.
-    nvim.command("lua require('sextant.ui.answer').line('a late line')").await;
-    nvim.screen.shows("a late line").await;
+    nvim.command_shows("lua require('sextant.ui.answer').line('a late line')", "a late line").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

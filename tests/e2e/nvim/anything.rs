@@ -14,6 +14,7 @@ use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::says;
 
 const ACTIONS: usize = 60;
 /// The time in which a command's answer may take the user somewhere.
@@ -48,9 +49,7 @@ fn text() -> String {
 fn reply(chance: &mut Chance, number: usize) -> Reply {
     let function = chance.below(FUNCTIONS);
     match chance.below(4) {
-        0 => Reply::Json(
-            json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": format!("done {number}")}),
-        ),
+        0 => says(format!("done {number}")),
         1 => step("read_file", json!({"path": chance.of(&FILES)}), true),
         _ => {
             let symbol = format!("{}::f{function}", chance.of(&FILES));

@@ -6,6 +6,7 @@ use crate::nvim::ask::{options, step};
 use crate::support::model_server::ModelServer;
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 fn numbered(changed: bool) -> String {
     let line = |n| format!("line {n} of {}\n", if changed && n % 3 == 1 { "new" } else { "old" });
@@ -26,8 +27,7 @@ async fn a_thousand_hunks_are_few_and_move_no_mark_that_they_do_not_touch() {
     let project = Project::new(&[("a.txt", &text)]);
     let content = json!({"path": "a.txt", "content": wanted});
     let server = ModelServer::start([step("write_file", content, false)]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
-    nvim.edit("a.txt").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &[], "a.txt").await;
     let _: bool = nvim
         .lua(
             "vim.api.nvim_win_set_cursor(0, { 1502, 3 })
@@ -40,8 +40,7 @@ async fn a_thousand_hunks_are_few_and_move_no_mark_that_they_do_not_touch() {
             return true",
         )
         .await;
-    nvim.command("AgentAsk! change every third line").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk! change every third line").await;
     assert_eq!(nvim.text().await, wanted);
     assert_eq!(project.read("a.txt"), wanted);
     let out: Value = nvim.lua(STATE).await;
@@ -55,10 +54,9 @@ async fn a_thousand_hunks_are_few_and_move_no_mark_that_they_do_not_touch() {
 /// A file after an edit that changes its first line, where `then` runs between that and the write of the file.
 async fn edited(then: &str) -> (Project, Nvim) {
     let project = Project::new(&[("a.txt", "one\ntwo\n")]);
-    let edit = json!({"path": "a.txt", "old_string": "one", "new_string": "ONE"});
+    let edit = change("a.txt", "one", "ONE");
     let server = ModelServer::start([step("edit_file", edit, false)]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
-    nvim.edit("a.txt").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &[], "a.txt").await;
     let _: bool = nvim
         .lua(&format!(
             "vim.api.nvim_buf_attach(0, false, {{ on_lines = function()
@@ -68,8 +66,7 @@ async fn edited(then: &str) -> (Project, Nvim) {
             return true"
         ))
         .await;
-    nvim.command("AgentAsk! change it").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk! change it").await;
     (project, nvim)
 }
 
@@ -83,8 +80,7 @@ end)";
 async fn what_the_user_types_while_an_edit_is_made_is_no_part_of_it() {
     let (project, mut nvim) = edited("vim.api.nvim_buf_set_lines(0, -1, -1, true, { 'typed' })").await;
     assert_eq!((nvim.text().await.as_str(), project.read("a.txt").as_str()), ("ONE\ntwo\ntyped\n", "one\ntwo\n"));
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     assert_eq!(nvim.text().await, "one\ntwo\ntyped\n", "what was typed stays");
 }
 
@@ -110,8 +106,7 @@ async fn a_file_that_an_edit_is_about_to_write_is_told_to_nobody_as_unsaved() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mark_in_a_replaced_line_is_left_to_neovim() {
     let project = Project::new(&[("a.txt", "one\ntwo\nthree\nfour\n")]);
-    let nvim = Nvim::start(&project, "{}", &[]).await;
-    nvim.edit("a.txt").await;
+    let nvim = Nvim::open(&project, "{}", &[], "a.txt").await;
     let out: Value = nvim
         .lua(
             "for name, row in pairs({ a = 1, b = 2, c = 3, d = 4 }) do

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::{change, says};
 
 pub const BOTH: &[&str] = &["basedpyright", "ruff"];
 
@@ -50,11 +51,9 @@ async fn exactly_the_two_new_errors_are_listed_below_forty_inserted_lines() {
         false,
     )])
     .await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright"]).await;
-    nvim.edit("shop.py").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["basedpyright"], "shop.py").await;
     nvim.command("call setqflist([], ' ', {'title': 'mine', 'items': [{'text': 'my own entry'}]})").await;
-    nvim.command("AgentAsk break alpha").await;
-    let summary = nvim.finished().await;
+    let summary = nvim.task("AgentAsk break alpha").await;
     assert!(summary.contains("2 new diagnostics, 0 fixed, 10 unchanged"), "{summary}");
     let list = nvim.quickfix().await;
     assert_eq!(list[0], "Sextant: break alpha (project)");
@@ -78,12 +77,10 @@ async fn exactly_the_new_ones_are_listed_when_a_function_moves_to_the_end() {
     let beta_broken = rest.replace("return 2\n", "return beta_missing\n");
     let text = format!("{}\n\n{}", beta_broken, alpha.trim_end().replace("return 1", "return \"one\"")) + "\n";
     let server = ModelServer::start([step("write_file", json!({"path": "shop.py", "content": text}), false)]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright"]).await;
-    nvim.edit("shop.py").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["basedpyright"], "shop.py").await;
     // The empty line between the functions: the scope is the file.
     nvim.command("3").await;
-    nvim.command("AgentAsk move alpha to the end").await;
-    let summary = nvim.finished().await;
+    let summary = nvim.task("AgentAsk move alpha to the end").await;
     assert!(summary.contains("2 new diagnostics, 0 fixed, 10 unchanged"), "{summary}");
     let list = nvim.quickfix().await;
     assert_eq!(list.len(), 3, "{list:#?}");
@@ -93,16 +90,12 @@ async fn exactly_the_new_ones_are_listed_when_a_function_moves_to_the_end() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_edit_outside_the_scope_is_refused_and_changes_nothing() {
     let project = Project::new(&[("shop.py", &old_file())]);
-    let outside = json!({"path": "shop.py", "old_string": "return 2", "new_string": "return 22"});
-    let done = Reply::Json(
-        json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "I may not."}),
-    );
+    let outside = change("shop.py", "return 2", "return 22");
+    let done = says("I may not.");
     let server = ModelServer::start([step("edit_file", outside, true), done]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright"]).await;
-    nvim.edit("shop.py").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["basedpyright"], "shop.py").await;
     nvim.command("1").await;
-    nvim.command("AgentAsk change beta").await;
-    let summary = nvim.finished().await;
+    let summary = nvim.task("AgentAsk change beta").await;
     assert!(summary.contains("nothing was changed"), "{summary}");
     assert_eq!(nvim.text().await, old_file());
     assert_eq!(project.read("shop.py"), old_file());
@@ -115,7 +108,7 @@ async fn an_edit_outside_the_scope_is_refused_and_changes_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn undo_restores_text_marks_and_the_order_of_the_undo_history() {
     let project = Project::new(&[("shop.py", &old_file())]);
-    let replace = |old: &str, new: &str| json!({"path": "shop.py", "old_string": old, "new_string": new});
+    let replace = |old: &str, new: &str| change("shop.py", old, new);
     let server = ModelServer::start([
         step(
             "edit_file",
@@ -125,8 +118,7 @@ async fn undo_restores_text_marks_and_the_order_of_the_undo_history() {
         step("edit_file", replace("    one = 1\n", "    one = 1 + 0\n"), false),
     ])
     .await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright"]).await;
-    nvim.edit("shop.py").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["basedpyright"], "shop.py").await;
     nvim.command("call setline(6, '    return 2 + 0')").await;
     nvim.command("write").await;
     let mine = nvim.text().await;
@@ -136,14 +128,12 @@ async fn undo_restores_text_marks_and_the_order_of_the_undo_history() {
     )
     .await;
     nvim.command("1").await;
-    nvim.command("AgentAsk edit alpha twice").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk edit alpha twice").await;
     let theirs = nvim.text().await;
     assert!(theirs.contains("one = 1 + 0"), "{theirs}");
     assert_eq!(project.read("shop.py"), theirs, "a buffer without unsaved changes is written");
 
-    nvim.command("AgentUndo").await;
-    let summary = nvim.finished().await;
+    let summary = nvim.task("AgentUndo").await;
     assert!(summary.contains("undone") && summary.contains("shop.py"), "{summary}");
     assert_eq!(nvim.text().await, mine);
     assert_eq!(project.read("shop.py"), mine);
@@ -176,17 +166,10 @@ async fn a_break_in_another_open_file_is_reported_there() {
         ("prices.py", "def price(item: str) -> int:\n    return len(item)\n"),
         ("shop.py", "from prices import price\n\n\ndef total() -> int:\n    return price(\"a\")\n"),
     ]);
-    let server = ModelServer::start([step(
-        "edit_file",
-        json!({"path": "prices.py", "old_string": "def price(", "new_string": "def cost("}),
-        false,
-    )])
-    .await;
-    let mut nvim = Nvim::start(&project, &options(&server), BOTH).await;
-    nvim.edit("shop.py").await;
+    let server = ModelServer::start([step("edit_file", change("prices.py", "def price(", "def cost("), false)]).await;
+    let mut nvim = Nvim::open(&project, &options(&server), BOTH, "shop.py").await;
     nvim.edit("prices.py").await;
-    nvim.command("AgentAsk rename price to cost for me").await;
-    let summary = nvim.finished().await;
+    let summary = nvim.task("AgentAsk rename price to cost for me").await;
     assert!(summary.contains("1 new diagnostic"), "{summary}");
     let list = nvim.quickfix().await;
     assert_eq!(list.len(), 2, "{list:#?}");
@@ -197,18 +180,15 @@ async fn a_break_in_another_open_file_is_reported_there() {
 async fn the_offline_model_repairs_what_the_servers_can() {
     let project = Project::shop();
     let options = "{ diagnostics = { timeout_ms = 60000, start_timeout_ms = 120000 } }";
-    let mut nvim = Nvim::start(&project, options, BOTH).await;
-    nvim.edit("src/shop/cart.py").await;
+    let mut nvim = Nvim::open(&project, options, BOTH, "src/shop/cart.py").await;
     // The first line belongs to no symbol: the scope is the file.
     nvim.command("1").await;
     let before = project.read("src/shop/cart.py");
-    nvim.command("AgentAsk fix this").await;
-    let summary = nvim.finished().await;
+    let summary = nvim.task("AgentAsk fix this").await;
     assert!(summary.contains("0 new diagnostics, 3 fixed"), "{summary}\n{}", nvim.answer().await);
     let after = project.read("src/shop/cart.py");
     assert!(!after.contains("import json") && after.contains("is None") && !after.contains("noqa"), "{after}");
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     assert_eq!(project.read("src/shop/cart.py"), before);
 }
 
@@ -224,11 +204,9 @@ async fn a_burst_of_edits_is_settled_once_with_the_next_result() {
         step("read_symbol", json!({"symbol": "a.py::g"}), false),
     ])
     .await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright"]).await;
-    nvim.edit("a.py").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["basedpyright"], "a.py").await;
     nvim.command("3").await;
-    nvim.command("AgentAsk rename f").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk rename f").await;
     let told: Vec<String> = server.requests().iter().map(|request| request.said_by("user").to_owned()).collect();
     assert!(
         told[1].contains("diagnostics: with the next result") && !told[2].contains("is not defined"),

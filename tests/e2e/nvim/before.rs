@@ -1,20 +1,15 @@
 //! The options `review = 'before'` and `follow`: what an edit shows before it is written, and where it is seen.
 
-use serde_json::json;
-
 use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::{change, says};
 
 const TEXT: &str = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n";
 
 fn edit(old: &str, new: &str, proceed: bool) -> Reply {
-    step("edit_file", json!({"path": "a.py", "old_string": old, "new_string": new}), proceed)
-}
-
-fn done() -> Reply {
-    Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "ok"}))
+    step("edit_file", change("a.py", old, new), proceed)
 }
 
 async fn started(script: impl IntoIterator<Item = Reply>, option: &str) -> (Project, ModelServer, Nvim) {
@@ -27,7 +22,7 @@ async fn started(script: impl IntoIterator<Item = Reply>, option: &str) -> (Proj
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_edit_is_shown_and_written_only_with_the_users_consent() {
-    let script = [edit("return 1", "return 11", true), edit("return 2", "return 22", true), done()];
+    let script = [edit("return 1", "return 11", true), edit("return 2", "return 22", true), says("ok")];
     let (project, server, mut nvim) = started(script, "review = 'before'").await;
     nvim.edit("a.py").await;
     nvim.command("AgentAsk! change f and g").await;
@@ -39,8 +34,7 @@ async fn each_edit_is_shown_and_written_only_with_the_users_consent() {
     nvim.command("AgentAnswer return 12 instead").await;
     nvim.answered("return 22").await;
     assert_eq!(project.read("a.py"), TEXT);
-    nvim.command("AgentAnswer yes").await;
-    nvim.finished().await;
+    nvim.task("AgentAnswer yes").await;
     assert_eq!(project.read("a.py"), TEXT.replace("return 2", "return 22"));
     let second = server.requests()[1].body.to_string();
     assert!(second.contains("return 12 instead"), "the model hears why: {second}");
@@ -52,25 +46,21 @@ async fn one_answer_lets_every_edit_of_the_task_through_and_none_of_the_next() {
         edit("return 1", "return 11", true),
         edit("return 2", "return 22", false),
         edit("return 11", "return 111", true),
-        done(),
+        says("ok"),
     ];
     let (project, _server, mut nvim) = started(script, "review = 'before'").await;
     nvim.edit("a.py").await;
     nvim.command("AgentAsk! change f and g").await;
     nvim.answered("Write this edit of a.py?").await;
-    nvim.command("AgentAnswer 2").await;
-    nvim.finished().await;
+    nvim.task("AgentAnswer 2").await;
     let both = TEXT.replace("return 1", "return 11").replace("return 2", "return 22");
     assert_eq!(project.read("a.py"), both);
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     assert_eq!(project.read("a.py"), TEXT, "what the user takes back is not asked about");
-    nvim.command("AgentRedo").await;
-    nvim.finished().await;
+    nvim.task("AgentRedo").await;
     nvim.command("AgentAsk! change f again").await;
     nvim.answered("return 111").await;
-    nvim.command("AgentAnswer 3").await;
-    nvim.finished().await;
+    nvim.task("AgentAnswer 3").await;
     assert_eq!(project.read("a.py"), both);
 }
 
@@ -80,8 +70,7 @@ async fn with_follow_an_edit_is_seen_in_the_other_code_window_and_the_cursor_sta
     let (_project, _server, mut nvim) = started(script(), "follow = true").await;
     nvim.edit("b.py").await;
     nvim.command("vsplit").await;
-    nvim.command("AgentAsk! change g of a.py").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk! change g of a.py").await;
     let seen = "local out = {}
         for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
           local buf = vim.api.nvim_win_get_buf(win)
@@ -95,8 +84,7 @@ async fn with_follow_an_edit_is_seen_in_the_other_code_window_and_the_cursor_sta
     assert_eq!((windows, current.as_str()), (vec!["a.py:6".to_owned(), "b.py:1".to_owned()], "b.py"));
     // The only code window is the user's.
     nvim.command("only").await;
-    nvim.command("AgentAsk! change g of a.py").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk! change g of a.py").await;
     let (windows, _): (Vec<String>, String) = nvim.lua(seen).await;
     assert_eq!(windows, ["b.py:1"]);
 }

@@ -11,13 +11,14 @@ use crate::nvim::gone::{attached, publishing};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::change;
 use crate::support::servers::tool;
 
 const TEXT: &str = "def f() -> int:\n    return 1\n";
 const OTHER: &str = "def g() -> int:\n    return 1\n";
 
 fn edit(path: &str, old: &str, new: &str, proceed: bool) -> Reply {
-    step("edit_file", json!({"path": path, "old_string": old, "new_string": new}), proceed)
+    step("edit_file", change(path, old, new), proceed)
 }
 
 /// What the system does to a process, in Lua; `pkill` finds it among the children of Neovim.
@@ -110,8 +111,7 @@ async fn a_real_server_that_is_killed_between_two_edits_is_missed() {
         let (script, go) =
             held(edit("a.py", "return 1", "return 2", true), edit("a.py", "return 2", "return x", false));
         let model = ModelServer::start(script).await;
-        let mut nvim = Nvim::start(&project, &options(&model), &["basedpyright", "ruff"]).await;
-        nvim.edit("a.py").await;
+        let mut nvim = Nvim::open(&project, &options(&model), &["basedpyright", "ruff"], "a.py").await;
         let summary = two_edits(&mut nvim, &model, "AgentAsk change it", &go, &kill(name)).await;
         assert!(summary.contains(&format!("not known yet: {name} (a.py, not available: it spoke")), "{summary}");
         assert!(summary.contains("1 new diagnostic so far"), "the other one is heard: {summary}");
@@ -127,8 +127,7 @@ async fn the_step_of_a_plan_whose_server_died_counts_nothing_as_known() {
     let (edits, go) = held(edit("a.py", "return 1", "return 2", false), edit("a.py", "return 2", "return 3", false));
     let model = ModelServer::start([vec![Reply::Json(plan)], edits].concat()).await;
     let mut nvim = attached(&project, &model, &publishing(&json!("scan")), "commands = {}").await;
-    nvim.command("AgentPlan change f").await;
-    nvim.wait("SextantPlan").await;
+    nvim.command_until("AgentPlan change f", "SextantPlan").await;
     nvim.keys("<CR>").await;
     model.requests_seen(3).await;
     // The plan's window has the cursor.
@@ -182,8 +181,7 @@ async fn what_others_wrote_into_a_file_before_its_first_edit_is_not_new() {
     nvim.command("edit b.py").await;
     nvim.command("bdelete! a.py").await;
     project.write("a.py", &format!("{}bad\n", TEXT.replace("return 1", "return 2")));
-    nvim.command("AgentAsk! change a").await;
-    let summary = nvim.finished().await;
+    let summary = nvim.task("AgentAsk! change a").await;
     // A file that was closed and opened again at once is known by guess, if at all.
     assert!(!summary.contains("1 new") && !nvim.answer().await.contains("1 new"), "{}", nvim.answer().await);
 }

@@ -1,19 +1,12 @@
 //! Strange buffers and busy users: what is edited stays whole, what must not be edited is left alone.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
-
-fn replace(path: &str, old: &str, new: &str) -> Value {
-    json!({"path": path, "old_string": old, "new_string": new})
-}
-
-fn done(answer: &str) -> Reply {
-    Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": answer}))
-}
+use crate::support::replies::{change, says};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn bytes_that_are_not_edited_stay_as_they_are() {
@@ -28,20 +21,18 @@ async fn bytes_that_are_not_edited_stay_as_they_are() {
     for (path, bytes) in files {
         std::fs::write(project.root().join(path), bytes).unwrap();
     }
-    let script = files.iter().map(|(path, _)| step("edit_file", replace(path, "a = 1", "a = 10\nc = '😀'"), false));
+    let script = files.iter().map(|(path, _)| step("edit_file", change(path, "a = 1", "a = 10\nc = '😀'"), false));
     let server = ModelServer::start(script).await;
     let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
     for (path, bytes) in files {
         nvim.edit(path).await;
-        nvim.command("AgentAsk change a").await;
-        nvim.finished().await;
+        nvim.task("AgentAsk change a").await;
         let text = String::from_utf8(bytes.to_vec()).unwrap();
         let new_line = if path == "crlf.py" { "a = 10\r\nc = '😀'" } else { "a = 10\nc = '😀'" };
         let wanted = text.replace("a = 1", new_line);
         let found = std::fs::read(project.root().join(path)).unwrap();
         assert_eq!(String::from_utf8_lossy(&found), wanted, "{path}");
-        nvim.command("AgentUndo").await;
-        nvim.finished().await;
+        nvim.task("AgentUndo").await;
         assert_eq!(std::fs::read(project.root().join(path)).unwrap(), bytes, "{path} after the undo");
     }
 }
@@ -51,12 +42,10 @@ async fn fifty_thousand_lines_are_edited_in_place() {
     let text: String = (0..50_000).map(|n| format!("value_{n} = {n}\n")).collect();
     let project = Project::new(&[("big.py", &text)]);
     let server =
-        ModelServer::start([step("edit_file", replace("big.py", "value_30000 = 30000", "value_30000 = 0"), false)])
+        ModelServer::start([step("edit_file", change("big.py", "value_30000 = 30000", "value_30000 = 0"), false)])
             .await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("big.py").await;
-    nvim.command("AgentAsk change one").await;
-    nvim.finished().await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["ruff"], "big.py").await;
+    nvim.task("AgentAsk change one").await;
     assert_eq!(project.read("big.py"), text.replace("value_30000 = 30000", "value_30000 = 0"));
 }
 
@@ -67,13 +56,11 @@ async fn an_edit_that_is_many_messages_long_is_whole_and_one_undo_step() {
     let (before, after) = (text(0), text(1));
     let project = Project::new(&[("big.py", &before)]);
     let server =
-        ModelServer::start([step("write_file", json!({"path": "big.py", "content": after}), true), done("ok")]).await;
+        ModelServer::start([step("write_file", json!({"path": "big.py", "content": after}), true), says("ok")]).await;
     // As long an answer is beyond the limit of a usual one.
     let options = options(&server).replace("max_attempts", "max_tokens = 100000, max_attempts");
-    let mut nvim = Nvim::start(&project, &options, &["ruff"]).await;
-    nvim.edit("big.py").await;
-    nvim.command("AgentAsk! write it anew").await;
-    nvim.finished().await;
+    let mut nvim = Nvim::open(&project, &options, &["ruff"], "big.py").await;
+    nvim.task("AgentAsk! write it anew").await;
     assert_eq!(project.read("big.py"), after);
     nvim.command("undo").await;
     assert_eq!(nvim.text().await, before);
@@ -83,12 +70,10 @@ async fn an_edit_that_is_many_messages_long_is_whole_and_one_undo_step() {
 async fn more_diagnostics_than_one_turn_writes_down_are_all_compared() {
     let text: String = (0..450).map(|n| format!("value_{n} = missing_{n}\n")).collect();
     let project = Project::new(&[("many.py", &text)]);
-    let edit = replace("many.py", "value_7 = missing_7\n", "value_7 = other_7 + 0\nmore = another\n");
-    let server = ModelServer::start([step("edit_file", edit, true), done("ok")]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("many.py").await;
-    nvim.command("AgentAsk! change one").await;
-    nvim.finished().await;
+    let edit = change("many.py", "value_7 = missing_7\n", "value_7 = other_7 + 0\nmore = another\n");
+    let server = ModelServer::start([step("edit_file", edit, true), says("ok")]).await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["ruff"], "many.py").await;
+    nvim.task("AgentAsk! change one").await;
     let told = server.requests()[1].said_by("user").to_owned();
     assert!(told.contains("2 new, 1 fixed, 449 unchanged"), "{told}");
 }
@@ -97,9 +82,8 @@ async fn more_diagnostics_than_one_turn_writes_down_are_all_compared() {
 async fn an_edit_while_the_user_types_is_an_undo_step_of_its_own() {
     let text = "def alpha() -> int:\n    return 1\n\n\ndef beta() -> int:\n    return 2\n";
     let project = Project::new(&[("a.py", text)]);
-    let server = ModelServer::start([step("edit_file", replace("a.py", "return 1", "return 11"), false)]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
+    let server = ModelServer::start([step("edit_file", change("a.py", "return 1", "return 11"), false)]).await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["ruff"], "a.py").await;
     nvim.command("1").await;
     // The user types at the end of the file while the task runs.
     nvim.command("AgentAsk change alpha").await;
@@ -121,12 +105,10 @@ async fn an_edit_while_the_user_types_is_an_undo_step_of_its_own() {
 #[tokio::test(flavor = "multi_thread")]
 async fn unsaved_changes_of_the_user_are_kept_and_not_written() {
     let project = Project::new(&[("a.py", "a = 1\nb = 2\n")]);
-    let server = ModelServer::start([step("edit_file", replace("a.py", "a = 1", "a = 10"), true), done("ok")]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
+    let server = ModelServer::start([step("edit_file", change("a.py", "a = 1", "a = 10"), true), says("ok")]).await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["ruff"], "a.py").await;
     nvim.command("call setline(2, 'b = 20')").await;
-    nvim.command("AgentAsk change a").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk change a").await;
     assert_eq!(nvim.text().await, "a = 10\nb = 20\n");
     assert_eq!(project.read("a.py"), "a = 1\nb = 2\n", "the user's own changes are theirs to write");
     assert!(nvim.answer().await.contains("unsaved changes"), "{}", nvim.answer().await);
@@ -135,11 +117,10 @@ async fn unsaved_changes_of_the_user_are_kept_and_not_written() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_conflict_with_the_disk_is_refused_and_nothing_hangs() {
     let project = Project::new(&[("a.py", "a = 1\nb = 2\n")]);
-    let slow = json!({"action": {"tool": "edit_file", "parameters": replace("a.py", "a = 1", "a = 10")}, "reasoning": "r",
+    let slow = json!({"action": {"tool": "edit_file", "parameters": change("a.py", "a = 1", "a = 10")}, "reasoning": "r",
                       "continue": true, "confidence": 1, "answer": ""});
-    let server = ModelServer::start([Reply::Slow(slow, std::time::Duration::from_millis(20)), done("no")]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
+    let server = ModelServer::start([Reply::Slow(slow, std::time::Duration::from_millis(20)), says("no")]).await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["ruff"], "a.py").await;
     nvim.command("call setline(2, 'b = 20')").await;
     nvim.command("AgentAsk change a").await;
     server.requests_seen(1).await;
@@ -150,8 +131,7 @@ async fn a_conflict_with_the_disk_is_refused_and_nothing_hangs() {
     assert_eq!(project.read("a.py"), theirs);
     assert!(nvim.answer().await.contains("changed on disk"), "{}", nvim.answer().await);
     // As long as the user has not decided, a task on this file does not even begin.
-    nvim.command("AgentAsk change a").await;
-    let failure = nvim.failed().await;
+    let failure = nvim.failed_task("AgentAsk change a").await;
     assert!(failure["message"].as_str().unwrap().contains("changed on disk"), "{failure}");
 }
 
@@ -160,19 +140,17 @@ async fn a_text_that_changed_since_it_was_read_is_shown_again_instead_of_edited(
     let project = Project::new(&[("a.py", "a = 1\nb = 2\n")]);
     let server = ModelServer::start([
         Reply::Slow(
-            json!({"action": {"tool": "edit_file", "parameters": replace("a.py", "a = 1", "a = 10")}, "reasoning": "r",
+            json!({"action": {"tool": "edit_file", "parameters": change("a.py", "a = 1", "a = 10")}, "reasoning": "r",
                    "continue": true, "confidence": 1, "answer": ""}),
             std::time::Duration::from_millis(20),
         ),
-        done("seen"),
+        says("seen"),
     ])
     .await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["ruff"], "a.py").await;
     nvim.command("AgentAsk change a").await;
     server.requests_seen(1).await;
-    nvim.command("call setline(1, 'a = 1 + 1')").await;
-    nvim.finished().await;
+    nvim.task("call setline(1, 'a = 1 + 1')").await;
     assert_eq!(nvim.text().await, "a = 1 + 1\nb = 2\n");
     let told = server.requests()[1].said_by("user").to_owned();
     assert!(told.contains("changed since it was read") && told.contains("a = 1 + 1"), "{told}");
@@ -181,7 +159,7 @@ async fn a_text_that_changed_since_it_was_read_is_shown_again_instead_of_edited(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_with_a_live_swap_is_opened_hidden_without_a_prompt() {
     let project = Project::new(&[("a.py", "a = 1\n"), ("b.py", "b = 1\n")]);
-    let server = ModelServer::start([step("edit_file", replace("b.py", "b = 1", "b = 2"), true), done("ok")]).await;
+    let server = ModelServer::start([step("edit_file", change("b.py", "b = 1", "b = 2"), true), says("ok")]).await;
     let swapping = Nvim::start(&project, "{}", &[]).await;
     swapping.command("set updatecount=200 swapfile directory=.").await;
     swapping.edit("b.py").await;
@@ -190,8 +168,7 @@ async fn a_file_with_a_live_swap_is_opened_hidden_without_a_prompt() {
     nvim.command("set updatecount=200 swapfile directory=.").await;
     nvim.edit("a.py").await;
     nvim.command("let g:before = win_getid()").await;
-    nvim.command("AgentAsk! change b").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk! change b").await;
     assert_eq!(project.read("b.py"), "b = 2\n");
     let same: bool = nvim.lua("return vim.g.before == vim.fn.win_getid() and vim.fn.bufname() == 'a.py'").await;
     assert!(same, "the user's window still shows what it showed");
@@ -202,19 +179,17 @@ async fn a_file_with_a_live_swap_is_opened_hidden_without_a_prompt() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_formatter_does_on_saving_is_part_of_the_edit() {
     let project = Project::new(&[("a.py", "a = 1\n")]);
-    let server = ModelServer::start([step("edit_file", replace("a.py", "a = 1", "a = missing"), false)]).await;
+    let server = ModelServer::start([step("edit_file", change("a.py", "a = 1", "a = missing"), false)]).await;
     let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright"]).await;
     // Puts a line on top, so that every line number of the answer is the formatter's.
     nvim.command("autocmd BufWritePre *.py call append(0, '# formatted')").await;
     nvim.edit("a.py").await;
-    nvim.command("AgentAsk change a").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk change a").await;
     assert_eq!(project.read("a.py"), "# formatted\na = missing\n");
     let list = nvim.quickfix().await;
     assert!(list.len() == 2 && list[1].starts_with("a.py:2: E: "), "{list:#?}");
     nvim.command("autocmd! BufWritePre *.py").await;
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     assert_eq!(project.read("a.py"), "a = 1\n");
 }
 
@@ -223,18 +198,15 @@ async fn a_new_file_is_checked_as_new_and_undone_by_removing_it() {
     let project = Project::new(&[("a.py", "a = 1\n")]);
     let content = "def f() -> int:\n    return missing\n";
     let server =
-        ModelServer::start([step("write_file", json!({"path": "lib/new.py", "content": content}), true), done("ok")])
+        ModelServer::start([step("write_file", json!({"path": "lib/new.py", "content": content}), true), says("ok")])
             .await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentAsk! a new file").await;
-    let summary = nvim.finished().await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["basedpyright"], "a.py").await;
+    let summary = nvim.task("AgentAsk! a new file").await;
     assert!(summary.contains("lib/new.py"), "{summary}\n{}", nvim.answer().await);
     assert_eq!(project.read("lib/new.py"), content);
     let list = nvim.quickfix().await;
     assert!(list.len() == 2 && list[1].contains("f: \"missing\" is not defined"), "{list:#?}\n{}", nvim.answer().await);
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     assert!(!project.root().join("lib/new.py").exists());
 }
 
@@ -243,21 +215,17 @@ async fn a_range_is_a_scope_and_an_empty_file_can_be_filled() {
     let text = "class Cart:\n    def total(self) -> int:\n        return 1\n\n    def count(self) -> int:\n        return 2\n\n\nx = 1\n";
     let project = Project::new(&[("a.py", text), ("empty.py", "")]);
     let server = ModelServer::start([
-        step("edit_file", replace("a.py", "x = 1", "x = 2"), true),
-        step("edit_file", replace("a.py", "return 2", "return 3"), false),
+        step("edit_file", change("a.py", "x = 1", "x = 2"), true),
+        step("edit_file", change("a.py", "return 2", "return 3"), false),
         step("write_file", json!({"path": "empty.py", "content": "y = 1\n"}), false),
     ])
     .await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("2,6AgentAsk change the class").await;
-    nvim.finished().await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("2,6AgentAsk change the class").await;
     assert_eq!(nvim.text().await, text.replace("return 2", "return 3"), "the range lies in Cart, and x does not");
     nvim.edit("empty.py").await;
-    nvim.command("AgentAsk fill it").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk fill it").await;
     assert_eq!(project.read("empty.py"), "y = 1\n");
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     assert_eq!(project.read("empty.py"), "");
 }

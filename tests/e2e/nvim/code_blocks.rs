@@ -1,18 +1,15 @@
 //! Code blocks of the answer: applied to the symbol that they define, confirmed by the user before anything is written.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::nvim::ask::options;
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::says;
 use crate::support::wires::{self, Wire};
 
 const CART: &str = "import os\n\n\nclass Cart:\n    def total(self) -> int:\n        return 1\n\n    def add(self, x: int) -> int:\n        return x\n\n\ndef main() -> None:\n    print(os.name)\n";
-
-fn says(text: &str) -> Reply {
-    Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": text}))
-}
 
 /// An answer with a block of Python.
 fn shows(block: &str) -> String {
@@ -25,11 +22,9 @@ async fn holds(nvim: &Nvim, condition: &str) -> bool {
 
 /// A Neovim on a screen whose agent has answered a question about line 6 of `cart.py` with this text.
 async fn answered(project: &Project, server: &ModelServer, servers: &[&str]) -> Nvim {
-    let mut nvim = Nvim::on_screen(project, &options(server), servers).await;
-    nvim.edit("cart.py").await;
+    let mut nvim = Nvim::open_on_screen(project, &options(server), servers, "cart.py").await;
     nvim.command("6").await;
-    nvim.command("AgentAsk how would you write it").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk how would you write it").await;
     nvim.answered("That is all.").await;
     nvim
 }
@@ -38,8 +33,7 @@ async fn answered(project: &Project, server: &ModelServer, servers: &[&str]) -> 
 async fn press(nvim: &Nvim, prompt: &str) {
     nvim.command("AgentShow").await;
     nvim.command("call search('^```', 'bW') | normal! k").await;
-    nvim.keys("gp").await;
-    nvim.screen.shows(prompt).await;
+    nvim.keys_show("gp", prompt).await;
 }
 
 /// Goes to the code of `cart.py`.
@@ -70,15 +64,13 @@ async fn a_block_is_applied_to_the_symbol_that_it_defines_and_taken_back_byte_fo
     let answer = nvim.answer().await;
     assert!(answer.starts_with("# how would you write it"), "the conversation stays: {answer}");
     in_code(&nvim).await;
-    nvim.command("only | AgentHistory").await;
-    nvim.screen.shows("“apply a code block to cart.py::Cart::add” ← undo").await;
+    nvim.command_shows("only | AgentHistory", "“apply a code block to cart.py::Cart::add” ← undo").await;
     nvim.keys("t").await;
     let traced = "vim.fn.bufname() == 'sextant://trace' and vim.fn.search('edit_symbol cart.py::Cart::add — the user applied a code block', 'nw') > 0";
     assert!(holds(&nvim, traced).await, "{}", nvim.screen.text());
     in_code(&nvim).await;
     nvim.command("only").await;
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     assert_eq!(project.read("cart.py"), CART);
     assert!(holds(&nvim, "#vim.fn.getqflist() == 0").await, "{:?}", nvim.quickfix().await);
 }
@@ -94,8 +86,7 @@ async fn a_cancelled_prompt_writes_nothing_and_another_target_can_be_named_with_
     assert_eq!(project.read("cart.py"), CART);
     press(&nvim, "cart.py::Cart::add").await;
     // Words that name no symbol of the block are refused, and nothing begins.
-    nvim.keys("<C-u>cart.py::Cart::to<Tab>").await;
-    nvim.screen.shows("cart.py::Cart::total").await;
+    nvim.keys_show("<C-u>cart.py::Cart::to<Tab>", "cart.py::Cart::total").await;
     nvim.keys("<CR>").await;
     let failure = nvim.failed().await;
     assert_eq!(failure["message"], "the code block defines add and would take Cart::total away", "{failure}");
@@ -104,8 +95,7 @@ async fn a_cancelled_prompt_writes_nothing_and_another_target_can_be_named_with_
     nvim.keys("<C-u>../else.py::add<CR>").await;
     let failure = nvim.failed().await;
     assert!(failure["message"].as_str().unwrap().contains("outside"), "{failure}");
-    nvim.command("AgentUndo").await;
-    let failure = nvim.failed().await;
+    let failure = nvim.failed_task("AgentUndo").await;
     assert!(failure["message"].as_str().unwrap().contains("nothing"), "no task was made of it: {failure}");
 }
 
@@ -119,13 +109,11 @@ async fn a_new_symbol_goes_behind_the_one_under_the_cursor() {
     nvim.finished().await;
     let wanted = CART.replace("return 1\n", "return 1\n\n    def sum(self) -> int:\n        return 4\n");
     assert_eq!(project.read("cart.py"), wanted);
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     assert_eq!(project.read("cart.py"), CART);
     // At the level of the file, since the user says so.
     in_code(&nvim).await;
-    nvim.command("AgentApply cart.py::sum").await;
-    nvim.finished().await;
+    nvim.task("AgentApply cart.py::sum").await;
     let wanted = CART.replace("return x\n", "return x\n\n\ndef sum(self) -> int:\n    return 4\n");
     assert_eq!(project.read("cart.py"), wanted, "no prompt where the target is named");
 }
@@ -146,13 +134,11 @@ async fn a_block_that_cannot_be_meant_is_refused_with_the_way_out() {
         ("the code block is rust, and cart.py is python", "FILE::SYMBOL"),
     ] {
         in_code(&nvim).await;
-        nvim.command("AgentApply").await;
-        let failure = nvim.failed().await;
+        let failure = nvim.failed_task("AgentApply").await;
         assert_eq!(failure["message"], message, "{failure}");
         assert!(failure["hint"].as_str().unwrap().contains(hint), "{failure}");
         if server.requests().len() < 4 {
-            nvim.command("AgentAsk and again").await;
-            nvim.finished().await;
+            nvim.task("AgentAsk and again").await;
         }
     }
     assert_eq!(project.read("cart.py"), CART);
@@ -169,16 +155,14 @@ async fn a_file_that_may_not_be_changed_or_is_gone_is_refused_before_the_prompt(
     let mut nvim = answered(&project, &server, &["ruff"]).await;
     in_code(&nvim).await;
     nvim.command("set readonly").await;
-    nvim.command("AgentApply").await;
-    let failure = nvim.failed().await;
+    let failure = nvim.failed_task("AgentApply").await;
     assert!(failure["message"].as_str().unwrap().contains("readonly"), "{failure}");
     nvim.command("set noreadonly").await;
     nvim.command("AgentShow").await;
     nvim.command("call search('^```', 'bW') | normal! k").await;
     nvim.command("bwipeout! cart.py").await;
     std::fs::remove_file(project.root().join("cart.py")).expect("a file");
-    nvim.command("AgentApply cart.py::Cart::add").await;
-    let failure = nvim.failed().await;
+    let failure = nvim.failed_task("AgentApply cart.py::Cart::add").await;
     assert_eq!(failure["message"], "cart.py does not exist", "{failure}");
     nvim.command("AgentApply").await;
     assert!(nvim.failed().await["message"].as_str().unwrap().starts_with("no file is open"));
@@ -220,10 +204,8 @@ async fn a_class_that_loses_a_member_is_asked_about_and_no_leaves_it() {
     assert_eq!(nvim.failed().await["kind"], "cancelled");
     assert!(holds(&nvim, "require('sextant').status().state == 'idle'").await);
     assert_eq!(project.read("cart.py"), CART);
-    nvim.command("AgentApply cart.py::Cart").await;
-    nvim.wait("SextantQuestion").await;
-    nvim.command("AgentAnswer 1").await;
-    nvim.finished().await;
+    nvim.command_until("AgentApply cart.py::Cart", "SextantQuestion").await;
+    nvim.task("AgentAnswer 1").await;
     assert!(project.read("cart.py").contains("return self.items") && !project.read("cart.py").contains("def add"));
 }
 
@@ -238,18 +220,15 @@ async fn while_a_task_runs_no_block_is_applied_and_afterwards_the_conversation_k
     nvim.command("AgentAsk wait").await;
     server.requests_seen(2).await;
     in_code(&nvim).await;
-    nvim.command("AgentApply").await;
-    let failure = nvim.failed().await;
+    let failure = nvim.failed_task("AgentApply").await;
     assert_eq!(failure["kind"], "busy", "{failure}");
-    nvim.command("AgentStop").await;
-    nvim.failed().await;
+    nvim.failed_task("AgentStop").await;
     press(&nvim, "cart.py::Cart::add").await;
     nvim.keys("<CR>").await;
     nvim.finished().await;
     assert!(project.read("cart.py").contains("return 2 * x"));
     nvim.command("AgentShow").await;
-    nvim.command("AgentAsk and now").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk and now").await;
     let asked = server.requests()[2].said_by("user").to_owned();
     assert!(asked.contains("The user asked: apply a code block to cart.py::Cart::add"), "{asked}");
     assert!(asked.contains("The user asked: how would you write it"), "{asked}");
@@ -262,17 +241,14 @@ async fn a_model_that_converses_has_its_messages_and_what_the_user_did_without_i
     let replies = [block, "as you wish"].map(|text| Wire::Chat.reply(&wires::says(text)));
     let server = ModelServer::start(replies).await;
     let with = options(&server).replacen("model = 'm'", "model = 'm', style = 'conversation'", 1);
-    let mut nvim = Nvim::on_screen(&project, &with, &["ruff"]).await;
-    nvim.edit("cart.py").await;
-    nvim.command("AgentAsk how would you write it").await;
-    nvim.finished().await;
+    let mut nvim = Nvim::open_on_screen(&project, &with, &["ruff"], "cart.py").await;
+    nvim.task("AgentAsk how would you write it").await;
     nvim.answered("That is all.").await;
     press(&nvim, "cart.py::Cart::add").await;
     nvim.keys("<CR>").await;
     nvim.finished().await;
     nvim.command("AgentShow").await;
-    nvim.command("AgentAsk and now").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk and now").await;
     let asked = server.requests()[1].clone();
     let messages = asked.body["messages"].as_array().expect("messages");
     assert!(messages.iter().any(|message| message["role"] == "assistant" && message["content"] == block), "{asked:?}");
@@ -290,20 +266,17 @@ async fn a_fence_of_any_form_is_read_and_what_shows_a_change_is_no_code() {
     let mut nvim = answered(&project, &server, &["ruff"]).await;
     nvim.command("AgentShow").await;
     nvim.command("call search('First:', 'bW') | normal! 2j").await;
-    nvim.keys("gp").await;
-    nvim.screen.shows("(replaces it): cart.py::Cart::add").await;
+    nvim.keys_show("gp", "(replaces it): cart.py::Cart::add").await;
     nvim.keys("<CR>").await;
     nvim.finished().await;
     let added = CART.replace("        return x\n", "        return 2 * x\n");
     assert_eq!(project.read("cart.py"), added, "the indentation of the fence is none of the code");
     // A file without symbols, from the code; the last block shows a change.
     in_code(&nvim).await;
-    nvim.command("Agent apply new.py::sum").await;
-    nvim.finished().await;
+    nvim.task("Agent apply new.py::sum").await;
     let wanted = "import os\n\n\ndef sum(self) -> str:\n    return \"\"\"\n```\n~~~\n\"\"\"\n";
     assert_eq!(project.read("new.py"), wanted);
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     assert_eq!((project.read("new.py").as_str(), project.read("cart.py")), ("import os\n", added));
 }
 
@@ -312,23 +285,17 @@ async fn with_review_before_it_is_asked_about_and_a_stop_leaves_nothing_to_resum
     let project = Project::new(&[("cart.py", CART)]);
     let server = server(&shows("def add(self, x: int) -> int:\n    return 2 * x\n")).await;
     let with = options(&server).replacen('{', "{ review = 'before', ", 1);
-    let mut nvim = Nvim::on_screen(&project, &with, &["ruff"]).await;
-    nvim.edit("cart.py").await;
-    nvim.command("AgentAsk how would you write it").await;
-    nvim.finished().await;
-    nvim.command("AgentApply cart.py::Cart::add").await;
-    nvim.wait("SextantQuestion").await;
+    let mut nvim = Nvim::open_on_screen(&project, &with, &["ruff"], "cart.py").await;
+    nvim.task("AgentAsk how would you write it").await;
+    nvim.command_until("AgentApply cart.py::Cart::add", "SextantQuestion").await;
     nvim.command("AgentStop").await;
     let (name, ended) = nvim.wait_for(&["SextantFinished", "SextantFailed"]).await;
     assert!(name == "SextantFailed" && ended["failure"]["kind"] == "cancelled", "{name}: {ended}");
     assert_eq!(project.read("cart.py"), CART);
-    nvim.command("AgentResume").await;
-    let failure = nvim.failed().await;
+    let failure = nvim.failed_task("AgentResume").await;
     assert!(failure["message"].as_str().unwrap().starts_with("there is nothing to resume"), "{failure}");
-    nvim.command("AgentApply cart.py::Cart::add").await;
-    nvim.wait("SextantQuestion").await;
-    nvim.command("AgentAnswer 1").await;
-    nvim.finished().await;
+    nvim.command_until("AgentApply cart.py::Cart::add", "SextantQuestion").await;
+    nvim.task("AgentAnswer 1").await;
     assert_eq!(project.read("cart.py"), CART.replace("        return x\n", "        return 2 * x\n"));
     assert_eq!(server.requests().len(), 1, "no model goes on with it");
 }

@@ -6,6 +6,7 @@ use crate::nvim::ask::{options, step};
 use crate::support::model_server::ModelServer;
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::change;
 use crate::support::servers::tool;
 
 /// `setup()` with these commands, and quick to give up waiting.
@@ -33,7 +34,7 @@ fn lint(project: &Project) -> Value {
 }
 
 fn edit(new: &str) -> ModelReply {
-    step("edit_file", json!({"path": "a.py", "old_string": "return 1", "new_string": new}), false)
+    step("edit_file", change("a.py", "return 1", new), false)
 }
 
 type ModelReply = crate::support::model_server::Reply;
@@ -41,14 +42,13 @@ type ModelReply = crate::support::model_server::Reply;
 #[tokio::test(flavor = "multi_thread")]
 async fn ruff_as_a_command_agrees_with_a_server_and_is_shown_with_it_once() {
     let project = Project::new(&[("a.py", "def f() -> str:\n    return gone\n")]);
-    let change = json!({"path": "a.py", "old_string": "return gone", "new_string": "return gone + missing"});
+    let change = change("a.py", "return gone", "return gone + missing");
     let server = ModelServer::start([step("edit_file", change, false)]).await;
     let mut nvim = Nvim::start(&project, &with(&server, &json!(["ruff"]), ""), &["basedpyright"]).await;
     let folder = tool("ruff").parent().expect("a folder").display().to_string();
     nvim.lua::<bool>(&format!("vim.env.PATH = '{folder}:' .. vim.env.PATH return true")).await;
     nvim.edit("a.py").await;
-    nvim.command("AgentAsk add a name").await;
-    let summary = nvim.finished().await;
+    let summary = nvim.task("AgentAsk add a name").await;
     assert!(summary.contains("1 new diagnostic, 0 fixed, 1 unchanged"), "{summary}");
     let list = nvim.quickfix().await;
     assert_eq!(list.len(), 2, "{list:#?}");
@@ -67,8 +67,7 @@ async fn a_slow_command_is_told_late_and_amends_the_list() {
     let quick = "diagnostics = { timeout_ms = 300 }";
     let mut nvim = Nvim::start(&project, &with(&server, &json!([lint(&project)]), quick), &[]).await;
     nvim.edit("a.py").await;
-    nvim.command("AgentAsk break it").await;
-    let summary = nvim.finished().await;
+    let summary = nvim.task("AgentAsk break it").await;
     assert!(
         summary.contains("whether anything is new is not known yet") && summary.contains("tool:lint (a.py)"),
         "{summary}"
@@ -99,8 +98,7 @@ async fn a_slow_command_renews_the_outcome_of_a_step_in_the_plan_s_window() {
     let quick = "mode = 'planner', diagnostics = { timeout_ms = 300 }";
     let mut nvim = Nvim::start(&project, &with(&server, &json!([lint(&project)]), quick), &[]).await;
     nvim.edit("a.py").await;
-    nvim.command("AgentPlan break it").await;
-    nvim.wait("SextantPlan").await;
+    nvim.command_until("AgentPlan break it", "SextantPlan").await;
     nvim.keys("<CR>").await;
     let summary = nvim.finished().await;
     let before = page(&nvim).await;
@@ -120,8 +118,7 @@ async fn of_an_unsaved_text_a_command_says_nothing_and_why() {
     let never = "save = 'never'";
     let mut nvim = Nvim::start(&project, &with(&server, &json!([lint(&project)]), never), &[]).await;
     nvim.edit("a.py").await;
-    nvim.command("AgentAsk break it").await;
-    let summary = nvim.finished().await;
+    let summary = nvim.task("AgentAsk break it").await;
     assert!(summary.contains("tool:lint (a.py, not available: it checks saved files only"), "{summary}");
     assert!(summary.contains("whether anything is new is not known yet"), "{summary}");
 }
@@ -136,10 +133,8 @@ async fn what_is_wrong_with_a_command_is_one_message() {
         (json!({"name": "x"}), "option `commands` must be a list"),
     ] {
         let options = format!("{{ commands = vim.json.decode([==[{commands}]==]) }}");
-        let mut nvim = Nvim::start(&project, &options, &[]).await;
-        nvim.edit("a.py").await;
-        nvim.command("AgentAsk fix this").await;
-        let message = nvim.wait("message").await;
+        let mut nvim = Nvim::open(&project, &options, &[], "a.py").await;
+        let message = nvim.command_until("AgentAsk fix this", "message").await;
         assert!(message["text"].as_str().is_some_and(|text| text.contains(expected)), "{message}");
     }
     let options = "{ commands = { { name = 'own', command = { 'nowhere-to-be-found' }, format = 'sarif' } } }";
@@ -161,10 +156,8 @@ async fn what_a_command_calls_an_error_is_one_without_a_map() {
     });
     let server = ModelServer::start([edit("return bad")]).await;
     let all = "diagnostics = { severity_floor = 'hint' }";
-    let mut nvim = Nvim::start(&project, &with(&server, &json!([lint]), all), &[]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentAsk break it").await;
-    nvim.finished().await;
+    let mut nvim = Nvim::open(&project, &with(&server, &json!([lint]), all), &[], "a.py").await;
+    nvim.task("AgentAsk break it").await;
     let list = nvim.quickfix().await;
     assert_eq!(list.len(), 4, "{list:#?}");
     assert!(list[1].ends_with("a.py:2: E: f: bad word"), "{list:#?}");
@@ -194,7 +187,6 @@ async fn an_option_that_is_wrong_is_named_with_its_value_and_what_is_allowed() {
         let found = text.contains(&format!("ERROR setup(): {problem}\n  - ADVICE:\n    - see :help |sextant-{tag}|\n"));
         assert!(found, "{problem}\n{text}");
     }
-    nvim.command("AgentAsk fix this").await;
-    let message = nvim.wait("message").await;
+    let message = nvim.command_until("AgentAsk fix this", "message").await;
     assert!(message["text"].as_str().is_some_and(|text| text.contains("did you mean `window.height`?")), "{message}");
 }

@@ -22,15 +22,12 @@ fn fence(code: &str) -> Reply {
 async fn the_function_at_the_cursor_gets_its_new_text_and_an_undo_takes_it_back() {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start([fence("def f() -> int:\n    return 11")]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright"]).await;
-    nvim.edit("a.py").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["basedpyright"], "a.py").await;
     nvim.command("2").await;
-    nvim.command("AgentAsk f returns eleven").await;
-    let summary = nvim.finished().await;
+    let summary = nvim.task("AgentAsk f returns eleven").await;
     let wanted = TEXT.replace("return 1", "return 11");
     assert_eq!((nvim.text().await, project.read("a.py")), (wanted.clone(), wanted), "{summary}");
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     assert_eq!((nvim.text().await.as_str(), project.read("a.py").as_str()), (TEXT, TEXT));
 }
 
@@ -38,12 +35,10 @@ async fn the_function_at_the_cursor_gets_its_new_text_and_an_undo_takes_it_back(
 async fn an_unsaved_buffer_is_what_counts_and_is_not_written() {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start([fence("def f() -> int:\n    return 77")]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["ruff"], "a.py").await;
     nvim.command("call setline(2, '    return 7')").await;
     nvim.command("2").await;
-    nvim.command("AgentAsk f returns another seven").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk f returns another seven").await;
     assert!(server.requests()[0].said_by("user").contains("return 7\n"), "it is given the text of the buffer");
     assert_eq!(nvim.text().await, TEXT.replace("return 1", "return 77"));
     assert_eq!(project.read("a.py"), TEXT, "the user's own changes are theirs to write");
@@ -54,13 +49,11 @@ async fn a_stop_while_it_is_asked_again_leaves_the_text_before_the_first_try() {
     let project = Project::new(&[("a.py", TEXT)]);
     let wrong = fence("def f() -> int:\n    return missing");
     let server = ModelServer::start([wrong, Reply::Stall("```".into())]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright"]).await;
-    nvim.edit("a.py").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["basedpyright"], "a.py").await;
     nvim.command("2").await;
     nvim.command("AgentAsk f returns eleven").await;
     server.requests_seen(2).await;
-    nvim.command("AgentStop").await;
-    let failure = nvim.failed().await;
+    let failure = nvim.failed_task("AgentStop").await;
     assert_eq!(failure["kind"], "cancelled", "{failure}");
     assert_eq!((nvim.text().await.as_str(), project.read("a.py").as_str()), (TEXT, TEXT));
 }
@@ -70,15 +63,12 @@ async fn a_fix_of_the_editor_s_servers_mends_what_the_new_text_caused() {
     let rules = "[tool.ruff.lint]\nselect = [\"RUF013\"]\n";
     let project = Project::new(&[("a.py", TEXT), ("pyproject.toml", rules)]);
     let server = ModelServer::start([fence("def f(x: int = None) -> int:\n    return x or 1")]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright", "ruff"]).await;
-    nvim.edit("a.py").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["basedpyright", "ruff"], "a.py").await;
     nvim.command("2").await;
-    nvim.command("AgentAsk f returns its x, or one").await;
-    let summary = nvim.finished().await;
+    let summary = nvim.task("AgentAsk f returns its x, or one").await;
     let wanted = TEXT.replace("f()", "f(x: int | None = None)").replace("return 1", "return x or 1");
     assert_eq!(nvim.text().await, wanted, "{summary}");
     assert_eq!(server.requests().len(), 1, "{summary}");
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     assert_eq!((nvim.text().await.as_str(), project.read("a.py").as_str()), (TEXT, TEXT));
 }

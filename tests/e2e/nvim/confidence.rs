@@ -1,19 +1,18 @@
 //! How sure a diagnostic is does not depend on the door: what Neovim's list says, a shell's events say too.
 
-use serde_json::json;
-
 use crate::cli::{outcome, sextant};
 use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 const TEXT: &str = "def f() -> str:\n    return \"x\"\n";
 
 /// Adds an unused import, a string that formats nothing, and a name that nobody defines.
 fn edit() -> Reply {
     let new = "    import os\n\n    return f\"x\" + missing\n";
-    step("edit_file", json!({"path": "a.py", "old_string": "    return \"x\"\n", "new_string": new}), false)
+    step("edit_file", change("a.py", "    return \"x\"\n", new), false)
 }
 
 /// What is said in `f`, in an order of its own; how sure it is stands behind what is surer or less sure than most.
@@ -28,10 +27,8 @@ fn said(lines: impl IntoIterator<Item = String>) -> Vec<String> {
 async fn a_diagnostic_is_as_sure_in_neovim_as_in_a_shell() {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start([edit()]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright", "ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentAsk make it wrong").await;
-    nvim.finished().await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["basedpyright", "ruff"], "a.py").await;
+    nvim.task("AgentAsk make it wrong").await;
     let there = said(nvim.quickfix().await);
 
     let project = Project::new(&[("a.py", TEXT)]);

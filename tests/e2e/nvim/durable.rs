@@ -7,6 +7,7 @@ use crate::nvim::ask::options;
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::says;
 
 async fn document(nvim: &Nvim) -> String {
     let lines: Vec<String> =
@@ -45,11 +46,9 @@ async fn a_new_neovim_goes_on_with_a_killed_plan_and_takes_all_of_it_back() {
         Reply::Stall("{".into()),
     ])
     .await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["ruff"], "a.py").await;
     nvim.command("2mark m").await;
-    nvim.command("AgentPlan change both").await;
-    nvim.wait("SextantPlan").await;
+    nvim.command_until("AgentPlan change both", "SextantPlan").await;
     nvim.keys("<CR>").await;
     server.requests_seen(4).await;
     kill_sextant(&nvim).await;
@@ -57,10 +56,8 @@ async fn a_new_neovim_goes_on_with_a_killed_plan_and_takes_all_of_it_back() {
     assert!(project.read("a.py").contains("return 99"));
 
     server.push(replace("return 2", "return 22", false));
-    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentResume").await;
-    let summary = nvim.finished().await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["ruff"], "a.py").await;
+    let summary = nvim.task("AgentResume").await;
     assert!(summary.contains("2 of 2 steps done"), "{summary}");
     let window: bool = nvim.lua("return vim.api.nvim_win_get_config(0).relative == 'editor'").await;
     let shown = document(&nvim).await;
@@ -70,16 +67,12 @@ async fn a_new_neovim_goes_on_with_a_killed_plan_and_takes_all_of_it_back() {
     assert_eq!((nvim.text().await, project.read("a.py")), (text.clone(), text.clone()));
     let offered: Vec<String> = nvim.lua("return vim.fn.getcompletion('AgentUndo ', 'cmdline')").await;
     assert!(offered.contains(&"2".to_owned()) && offered.contains(&"g".to_owned()), "{offered:?}");
-    nvim.command("AgentUndo g").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo g").await;
     assert_eq!(nvim.text().await, text.replace("return 22", "return 2"));
-    nvim.command("AgentRedo").await;
-    nvim.finished().await;
+    nvim.task("AgentRedo").await;
     assert_eq!(nvim.text().await, text);
-    nvim.command("AgentUndo g").await;
-    nvim.finished().await;
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo g").await;
+    nvim.task("AgentUndo").await;
     assert_eq!((nvim.text().await.as_str(), project.bytes()), (TEXT, before));
     assert_eq!(mark(&nvim).await, serde_json::json!([2, 4]), "the mark of the Neovim that is gone");
     let open = document(&nvim).await;
@@ -93,27 +86,21 @@ async fn a_neovim_that_lives_on_is_told_of_the_plan_that_was_interrupted() {
         plan(&["f", "g"]),
         replace("return 1", "return 11", false),
         Reply::Stall("{".into()),
-        Reply::Json(
-            serde_json::json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "hello"}),
-        ),
+        says("hello"),
     ])
     .await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentPlan change both").await;
-    nvim.wait("SextantPlan").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.command_until("AgentPlan change both", "SextantPlan").await;
     nvim.keys("<CR>").await;
     server.requests_seen(3).await;
     nvim.keys("q").await;
     kill_sextant(&nvim).await;
     nvim.wait("message").await;
     nvim.edit("b.py").await;
-    nvim.command("AgentAsk say hello").await;
-    let told = nvim.wait("SextantInterrupted").await;
+    let told = nvim.command_until("AgentAsk say hello", "SextantInterrupted").await;
     assert_eq!((&told["done"], &told["of"], &told["request"]), (&1.into(), &2.into(), &"change both".into()));
     nvim.finished().await;
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     assert_eq!(project.read("a.py"), TEXT);
 }
 
@@ -122,10 +109,8 @@ async fn the_notice_of_an_interrupted_plan_stays_in_sight_behind_the_first_comma
     let project = Project::new(&[("a.py", TEXT)]);
     let first = [plan(&["f", "g"]), replace("return 1", "return 11", false), Reply::Stall("{".into())];
     let server = ModelServer::start(first).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentPlan change both").await;
-    nvim.wait("SextantPlan").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.command_until("AgentPlan change both", "SextantPlan").await;
     nvim.keys("<CR>").await;
     server.requests_seen(3).await;
     nvim.child().kill().await.expect("killed");
@@ -133,8 +118,7 @@ async fn the_notice_of_an_interrupted_plan_stays_in_sight_behind_the_first_comma
     let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
     nvim.command("set laststatus=2 noruler noshowcmd").await;
     nvim.edit("a.py").await;
-    nvim.command("AgentPlan change g").await;
-    nvim.wait("SextantInterrupted").await;
+    nvim.command_until("AgentPlan change g", "SextantInterrupted").await;
     nvim.wait("SextantPlan").await;
     nvim.screen.shows("Sextant plan · waiting for approval").await;
     nvim.screen.shows("Sextant: a task was interrupted, :AgentResume goes on: “change both”").await;
@@ -145,20 +129,16 @@ async fn the_notice_of_an_interrupted_plan_stays_in_sight_behind_the_first_comma
 async fn a_plan_that_waits_is_told_at_the_first_command_of_a_new_neovim_and_goes_on_by_its_key() {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start([plan(&["f", "g"]), replace("return 1", "return 11", false)]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentPlan change both").await;
-    nvim.wait("SextantPlan").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.command_until("AgentPlan change both", "SextantPlan").await;
     nvim.keys("s").await;
     nvim.finished().await;
     nvim.child().kill().await.expect("killed");
 
     server.push(replace("return 2", "return 22", false));
-    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["ruff"], "a.py").await;
     // Whatever the command is about.
-    nvim.command("AgentTrace 1").await;
-    let told = nvim.wait("SextantInterrupted").await;
+    let told = nvim.command_until("AgentTrace 1", "SextantInterrupted").await;
     assert_eq!((&told["done"], &told["of"], &told["request"]), (&1.into(), &2.into(), &"change both".into()));
     let shown = "return (vim.wait(60000, function() return vim.api.nvim_buf_get_name(0) == 'sextant://trace' end, 10))";
     assert!(nvim.lua::<bool>(shown).await, "the trace of the other Neovim");
@@ -168,8 +148,7 @@ async fn a_plan_that_waits_is_told_at_the_first_command_of_a_new_neovim_and_goes
     let offered: Vec<String> = nvim.lua("return vim.fn.getcompletion('AgentTrace ', 'cmdline')").await;
     assert_eq!(offered[..2], ["1", "2"]);
 
-    nvim.command("AgentPlan").await;
-    nvim.wait("SextantPlan").await;
+    nvim.command_until("AgentPlan", "SextantPlan").await;
     let text = document(&nvim).await;
     assert!(text.matches("- [x] ").count() == 1 && text.matches("- [ ] ").count() == 1, "{text}");
     assert!(project.read("a.py").contains("return 2\n"), "it is only shown");
@@ -189,8 +168,7 @@ async fn a_file_that_a_killed_neovim_was_writing_comes_back_from_its_backup() {
     let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
     // Opened as it was left, with nothing to tell its line ends by.
     nvim.edit("a.py").await;
-    nvim.command("AgentUndo").await;
-    let failure = nvim.failed().await;
+    let failure = nvim.failed_task("AgentUndo").await;
     assert!(failure["message"].as_str().is_some_and(|text| text.contains("nothing to undo")), "{failure}");
     assert_eq!((project.read("a.py").as_str(), nvim.text().await.as_str()), (before, "x = 1\ny = 2\n"));
     let format: String = nvim.lua("return vim.bo.fileformat").await;
@@ -201,18 +179,14 @@ async fn a_file_that_a_killed_neovim_was_writing_comes_back_from_its_backup() {
 async fn a_plan_for_the_workspace_goes_on_in_a_neovim_that_has_opened_one_of_its_files() {
     let text = "import os\n\n\ndef f() -> None:\n    print(f\"x\")\n";
     let project = Project::new(&[("a.py", text), ("b.py", text)]);
-    let mut nvim = Nvim::start(&project, "{}", &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentPlan! fix everything").await;
-    nvim.wait("SextantPlan").await;
+    let mut nvim = Nvim::open(&project, "{}", &["ruff"], "a.py").await;
+    nvim.command_until("AgentPlan! fix everything", "SextantPlan").await;
     let planned = document(&nvim).await;
     assert_eq!(planned.matches("- [ ] ").count(), 4, "{planned}");
     nvim.child().kill().await.expect("killed");
 
-    let mut nvim = Nvim::start(&project, "{}", &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentPlan").await;
-    nvim.wait("SextantPlan").await;
+    let mut nvim = Nvim::open(&project, "{}", &["ruff"], "a.py").await;
+    nvim.command_until("AgentPlan", "SextantPlan").await;
     nvim.keys("<CR>").await;
     let summary = nvim.finished().await;
     assert!(summary.contains("4 of 4 steps done") && summary.contains("4 fixed"), "{summary}");

@@ -6,6 +6,7 @@ use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 const TEXT: &str = "def alpha() -> int:\n    return 1\n";
 
@@ -17,10 +18,8 @@ fn said(failure: &Value) -> String {
 async fn fails(script: Vec<Reply>) -> String {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start(script).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentAsk fix this").await;
-    let failure = nvim.failed().await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["ruff"], "a.py").await;
+    let failure = nvim.failed_task("AgentAsk fix this").await;
     assert_eq!(nvim.text().await, TEXT);
     assert_eq!(project.read("a.py"), TEXT);
     said(&failure)
@@ -47,15 +46,13 @@ async fn answers_that_cannot_be_used_end_the_task_after_three() {
     let project = Project::new(&[("a.py", TEXT)]);
     let wrong = [
         step("no_such_tool", json!({}), true),
-        step("edit_file", json!({"path": "../../etc/passwd", "old_string": "root", "new_string": "x"}), true),
+        step("edit_file", change("../../etc/passwd", "root", "x"), true),
         step("edit_symbol", json!({"symbol": "a.py::nobody", "action": "delete", "content": ""}), true),
     ];
     let prose = || Reply::Text("I would be delighted to help.".into());
     let server = ModelServer::start(wrong.into_iter().chain((0..8).map(|_| prose()))).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentAsk fix this").await;
-    let summary = nvim.finished().await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["ruff"], "a.py").await;
+    let summary = nvim.task("AgentAsk fix this").await;
     assert!(summary.contains("3 errors in a row") && summary.contains("nothing was changed"), "{summary}");
     assert_eq!(project.read("a.py"), TEXT);
 }
@@ -68,8 +65,7 @@ async fn a_refused_connection_is_a_clear_failure() {
     let options = format!(
         "{{ model = {{ provider = 'openai_compatible', model = 'm', base_url = 'http://127.0.0.1:{port}/v1', max_attempts = 1 }} }}"
     );
-    let mut nvim = Nvim::start(&project, &options, &[]).await;
-    nvim.edit("a.py").await;
+    let mut nvim = Nvim::open(&project, &options, &[], "a.py").await;
     nvim.command("AgentAsk fix this").await;
     let failure = said(&nvim.failed().await);
     assert!(failure.contains("cannot reach") && failure.contains("check base_url"), "{failure}");
@@ -78,19 +74,16 @@ async fn a_refused_connection_is_a_clear_failure() {
 #[tokio::test(flavor = "multi_thread")]
 async fn stop_ends_a_stalled_call_and_keeps_what_was_done() {
     let project = Project::new(&[("a.py", TEXT)]);
-    let edit = step("edit_file", json!({"path": "a.py", "old_string": "return 1", "new_string": "return 11"}), true);
+    let edit = step("edit_file", change("a.py", "return 1", "return 11"), true);
     let server = ModelServer::start([edit, Reply::Stall("{".into())]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["ruff"], "a.py").await;
     nvim.command("AgentAsk change it").await;
     server.requests_seen(2).await;
-    nvim.command("AgentStop").await;
-    let failure = nvim.wait("SextantFailed").await;
+    let failure = nvim.command_until("AgentStop", "SextantFailed").await;
     assert_eq!(failure["failure"]["kind"], "cancelled", "{failure}");
     server.hang_ups_seen(1).await;
     assert!(nvim.text().await.contains("return 11"), "what was finished is kept");
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     assert_eq!(project.read("a.py"), TEXT);
 }
 
@@ -98,8 +91,7 @@ async fn stop_ends_a_stalled_call_and_keeps_what_was_done() {
 async fn the_process_ends_with_its_neovim() {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start([Reply::Stall("{".into())]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
-    nvim.edit("a.py").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &[], "a.py").await;
     nvim.command("AgentAsk change it").await;
     server.requests_seen(1).await;
     nvim.child().kill().await.unwrap();
@@ -112,8 +104,7 @@ async fn a_missing_wrong_or_dead_binary_gives_one_message_and_the_next_command_t
     let project = Project::new(&[("a.py", TEXT)]);
     let mut nvim = Nvim::start_with(&project, "{}", &[], "/nowhere/sextant").await;
     nvim.edit("a.py").await;
-    nvim.command("AgentAsk fix this").await;
-    let missing = nvim.wait("message").await;
+    let missing = nvim.command_until("AgentAsk fix this", "message").await;
     assert!(missing["text"].as_str().unwrap().contains("no sextant binary found"), "{missing}");
 
     let script = project.beside("bin").join("sextant");
@@ -125,14 +116,12 @@ async fn a_missing_wrong_or_dead_binary_gives_one_message_and_the_next_command_t
     with("#!/bin/sh\nexit 3\n");
     let set = format!("require('sextant').setup({{ binary = '{}' }}) return true", script.display());
     nvim.lua::<bool>(&set).await;
-    nvim.command("AgentAsk fix this").await;
-    let dead = nvim.wait("message").await;
+    let dead = nvim.command_until("AgentAsk fix this", "message").await;
     assert!(dead["text"].as_str().unwrap().contains("exit code 3"), "{dead}");
 
     with("#!/bin/sh\nexec sleep 600\n");
     nvim.lua::<bool>("require('sextant.rpc.channel').handshake_ms = 300 return true").await;
-    nvim.command("AgentAsk fix this").await;
-    let hung = nvim.wait("message").await;
+    let hung = nvim.command_until("AgentAsk fix this", "message").await;
     assert!(hung["text"].as_str().unwrap().contains("did not answer within 0.3 s"), "{hung}");
     nvim.lua::<bool>("require('sextant.rpc.channel').handshake_ms = 60000 return true").await;
 
@@ -150,8 +139,7 @@ async fn a_missing_wrong_or_dead_binary_gives_one_message_and_the_next_command_t
     // What the answer window shows is not said in a message as well.
     nvim.command("call win_execute(bufwinid('sextant://answer'), 'close')").await;
     nvim.lua::<bool>("require('sextant').version = '9.9.9'; require('sextant.rpc.channel').stop() return true").await;
-    nvim.command("AgentAsk fix this").await;
-    let wrong = nvim.wait("message").await;
+    let wrong = nvim.command_until("AgentAsk fix this", "message").await;
     assert!(wrong["text"].as_str().unwrap().contains("needs 9.9.9"), "{wrong}");
 }
 
@@ -174,8 +162,7 @@ async fn buffers_that_cannot_be_edited_are_refused_with_the_reason() {
     let failure = said(&nvim.failed().await);
     assert!(failure.contains("not valid UTF-8") && failure.contains("fileencoding"), "{failure}");
 
-    nvim.command("AgentAsk").await;
-    let message = nvim.wait("message").await;
+    let message = nvim.command_until("AgentAsk", "message").await;
     assert!(message["text"].as_str().unwrap().contains("say what to do"), "{message}");
 }
 
@@ -184,12 +171,10 @@ async fn a_plan_that_is_done_stays_done_when_the_process_ends_afterwards() {
     let project = Project::new(&[("a.py", TEXT)]);
     let one = json!({"title": "change alpha", "symbols": ["a.py::alpha"], "because": "asked", "expect": "changed"});
     let plan = json!({"title": "Change it", "reason": "asked", "steps": [one], "confidence": 1});
-    let edit = step("edit_file", json!({"path": "a.py", "old_string": "return 1", "new_string": "return 2"}), false);
+    let edit = step("edit_file", change("a.py", "return 1", "return 2"), false);
     let server = ModelServer::start([Reply::Json(plan), edit]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentPlan change alpha").await;
-    nvim.wait("SextantPlan").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &[], "a.py").await;
+    nvim.command_until("AgentPlan change alpha", "SextantPlan").await;
     nvim.keys("<CR>").await;
     nvim.finished().await;
     let kill = "for _, c in ipairs(vim.api.nvim_list_chans()) do if c.client and c.client.name == 'sextant' then vim.uv.kill(vim.fn.jobpid(c.id), 9) end end return true";

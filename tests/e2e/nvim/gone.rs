@@ -9,12 +9,13 @@ use crate::nvim::between::everywhere;
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::change;
 use crate::support::servers::tool;
 
 const TEXT: &str = "def f() -> int:\n    return 1\n";
 
 fn replace(old: &str, new: &str) -> Reply {
-    step("edit_file", json!({"path": "a.py", "old_string": old, "new_string": new}), false)
+    step("edit_file", change("a.py", old, new), false)
 }
 
 /// Neovim with `a.py` shown and the fake server attached to it.
@@ -28,8 +29,7 @@ pub(super) async fn attached(project: &Project, model: &ModelServer, script: &Va
          diagnostics = {{ timeout_ms = 3000, start_timeout_ms = 60000 }}, {more} }}",
         model.url()
     );
-    let nvim = Nvim::start(project, &options, &[]).await;
-    nvim.edit("a.py").await;
+    let nvim = Nvim::open(project, &options, &[], "a.py").await;
     nvim.lua::<bool>(&format!(
         "vim.lsp.start({{ name = 'fake', cmd = vim.json.decode([==[{command}]==]), root_dir = vim.fn.getcwd() }}) \
          return (vim.wait(20000, function() local c = vim.lsp.get_clients({{ name = 'fake' }})[1]; return c ~= nil and c.initialized end, 5))"
@@ -129,8 +129,7 @@ async fn a_server_that_sends_mad_numbers_keeps_nobody_waiting() {
     let model = ModelServer::start([replace("return 1", "return 2")]).await;
     let script = publishing(&json!(hostile()));
     let mut nvim = attached(&project, &model, &script, "commands = {}").await;
-    nvim.command("AgentAsk change it").await;
-    let summary = nvim.finished().await;
+    let summary = nvim.task("AgentAsk change it").await;
     assert!(summary.contains("0 new diagnostics, 0 fixed"), "{summary}");
 }
 
@@ -140,15 +139,12 @@ async fn the_quickfix_list_follows_an_undo_and_stands_through_a_question() {
     let answer = json!({"reasoning": "hm", "action": null, "continue": false, "confidence": 1, "answer": "It is bad."});
     let model = ModelServer::start([replace("return 1", "return bad"), Reply::Json(answer)]).await;
     let mut nvim = attached(&project, &model, &publishing(&json!("scan")), "commands = {}").await;
-    nvim.command("AgentAsk change it").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk change it").await;
     assert_eq!(nvim.quickfix().await.len(), 2, "its title and one error");
-    nvim.command("AgentAsk why is f so slow?").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk why is f so slow?").await;
     let list = nvim.quickfix().await;
     assert!(list.len() == 2 && list[0].contains("change it"), "{list:?}");
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     let list = nvim.quickfix().await;
     assert_eq!(list.len(), 1, "{list:?}");
 }
@@ -158,11 +154,9 @@ async fn what_the_user_typed_before_an_undo_is_in_no_list_behind_it() {
     let project = Project::new(&[("a.py", TEXT)]);
     let model = ModelServer::start([replace("return 1", "return bad")]).await;
     let mut nvim = attached(&project, &model, &publishing(&json!("scan")), "commands = {}").await;
-    nvim.command("AgentAsk change it").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk change it").await;
     nvim.command("call append('$', ['', 'mine = bad'])").await;
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     let list = nvim.quickfix().await;
     assert_eq!(list.len(), 1, "{list:?}");
     assert!(nvim.text().await.ends_with("return 1\n\nmine = bad\n"));
@@ -171,16 +165,14 @@ async fn what_the_user_typed_before_an_undo_is_in_no_list_behind_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_while_an_edit_is_checked_calls_nothing_clean() {
     let project = Project::new(&[("a.py", TEXT)]);
-    let edit = json!({"path": "a.py", "old_string": "return 1", "new_string": "return bad"});
+    let edit = change("a.py", "return 1", "return bad");
     let model = ModelServer::start([step("edit_file", edit, true)]).await;
     let publish = json!({"publish": {"version": "same", "items": "scan"}});
     let mut script = publishing(&json!("scan"));
     script["on"]["textDocument/didChange"] = json!([{"wait_for": "go"}, publish]);
     let mut nvim = attached(&project, &model, &script, "commands = {}").await;
-    nvim.command("AgentAsk change it").await;
-    nvim.wait("SextantEdited").await;
-    nvim.command("AgentStop").await;
-    nvim.failed().await;
+    nvim.command_until("AgentAsk change it", "SextantEdited").await;
+    nvim.failed_task("AgentStop").await;
     let answer = nvim.answered("changed a.py").await;
     assert!(!answer.contains("0 new"), "{answer}");
     // The server is named where it had been asked by then.

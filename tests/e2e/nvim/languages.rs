@@ -69,16 +69,14 @@ async fn an_edit_of_each_language_stays_in_its_symbol_and_lists_exactly_what_it_
         let clean = if row.provider == "syntax" { "all but the syntax" } else { "0 new diagnostics, 0 fixed" };
         assert!(summary.contains(clean), "{}: {summary}", row.name);
         assert_eq!(project.read(row.file), before.replace(row.inside.0, row.inside.1), "{}: {summary}", row.name);
-        nvim.command("AgentUndo").await;
-        nvim.finished().await;
+        nvim.task("AgentUndo").await;
         assert_eq!(project.read(row.file), before, "{}", row.name);
 
         let summary = ask(&mut nvim, row).await;
         assert!(summary.contains("1 new diagnostic"), "{}: {summary}\n{}", row.name, nvim.answer().await);
         let list = nvim.quickfix().await;
         assert!(list.len() == 2 && list[1].to_lowercase().contains(row.diagnostic), "{}: {list:#?}", row.name);
-        nvim.command("AgentUndo").await;
-        nvim.finished().await;
+        nvim.task("AgentUndo").await;
         assert_eq!(project.read(row.file), before, "{}", row.name);
     }
 }
@@ -96,10 +94,8 @@ async fn a_file_is_judged_by_the_header_that_was_just_written() {
     nvim.edit("other.cc").await;
     nvim.edit("shape.h").await;
     for at in 0..steps.len() {
-        nvim.command("AgentAsk shape.h: another name").await;
-        nvim.finished().await;
-        nvim.command("AgentAsk square.cc: the name that shape.h has").await;
-        let summary = nvim.finished().await;
+        nvim.task("AgentAsk shape.h: another name").await;
+        let summary = nvim.task("AgentAsk square.cc: the name that shape.h has").await;
         let (answer, list) = (nvim.answer().await, nvim.quickfix().await);
         assert!(summary.contains("changed square.cc"), "{at}: {answer}");
         assert!(!answer.contains("overrid") && list.iter().all(String::is_empty), "{at}: {answer}\n{list:#?}");

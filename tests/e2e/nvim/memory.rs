@@ -1,11 +1,10 @@
 //! `:AgentStats` and `:AgentMemory`: windows of ours, and the undo that memory hears of.
 
-use serde_json::json;
-
 use crate::nvim::ask::{options, step};
 use crate::support::model_server::ModelServer;
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 /// Waits for the window, reads and closes it.
 async fn page(nvim: &Nvim, name: &str) -> String {
@@ -22,18 +21,15 @@ async fn page(nvim: &Nvim, name: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_done_and_undone_is_shown_with_its_figures() {
     let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n")]);
-    let edit = json!({"path": "a.py", "old_string": "return 1", "new_string": "return 2"});
+    let edit = change("a.py", "return 1", "return 2");
     let server = ModelServer::start([step("edit_file", edit, false)]).await;
     let with = options(&server).replacen('{', "{ preferences = { style = 'short' }, ", 1);
-    let mut nvim = Nvim::start(&project, &with, &[]).await;
-    nvim.edit("a.py").await;
+    let mut nvim = Nvim::open(&project, &with, &[], "a.py").await;
     nvim.command("AgentStats").await;
     let before = page(&nvim, "statistics").await;
     assert!(before.contains("- simple: success > 90 %: not measured"), "{before}");
-    nvim.command("AgentAsk raise the number").await;
-    nvim.finished().await;
-    nvim.command("AgentUndo because nobody asked for it").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk raise the number").await;
+    nvim.task("AgentUndo because nobody asked for it").await;
     nvim.command("AgentStats").await;
     let after = page(&nvim, "statistics").await;
     assert!(after.contains("- simple: success > 90 %: not met (0 %)"), "{after}");

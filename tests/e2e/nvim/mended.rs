@@ -6,11 +6,12 @@ use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 const BROKEN: &str = "def total(prices: list[int]) -> int:\n    return str(sum(prices))\n";
 
 fn replace(old: &str, new: &str) -> Reply {
-    step("edit_file", json!({"path": "prices.py", "old_string": old, "new_string": new}), true)
+    step("edit_file", change("prices.py", old, new), true)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -25,10 +26,8 @@ async fn a_repair_ends_with_the_last_diagnostic_and_a_wish_beside_it_is_still_as
         Reply::Json(done),
     ])
     .await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright"]).await;
-    nvim.edit("prices.py").await;
-    nvim.command("AgentAsk fix the type error in total").await;
-    let summary = nvim.finished().await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["basedpyright"], "prices.py").await;
+    let summary = nvim.task("AgentAsk fix the type error in total").await;
     assert!(summary.contains("0 new diagnostics, 1 fixed"), "{summary}");
     assert_eq!(server.requests().len(), 2, "the first edit mends nothing, after the second nothing is left");
     nvim.command("AgentTrace").await;
@@ -37,10 +36,8 @@ async fn a_repair_ends_with_the_last_diagnostic_and_a_wish_beside_it_is_still_as
     let trace = nvim.text().await;
     assert!(trace.contains("repaired") && trace.contains("the model is not asked again"), "{trace}");
     nvim.command("close").await;
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     assert_eq!(project.read("prices.py"), BROKEN);
-    nvim.command("AgentAsk fix the type error in total and handle an empty list").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk fix the type error in total and handle an empty list").await;
     assert_eq!(server.requests().len(), 4, "it may have more to do");
 }

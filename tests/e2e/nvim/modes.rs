@@ -6,6 +6,7 @@ use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 const TEXT: &str = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n";
 
@@ -18,7 +19,7 @@ fn plan(symbols: &[&str]) -> Reply {
 }
 
 fn replace(old: &str, new: &str) -> Reply {
-    step("edit_file", json!({"path": "a.py", "old_string": old, "new_string": new}), false)
+    step("edit_file", change("a.py", old, new), false)
 }
 
 async fn document(nvim: &Nvim) -> String {
@@ -29,11 +30,9 @@ async fn document(nvim: &Nvim) -> String {
 
 async fn planned(server: &ModelServer, mode: &str) -> (Project, Nvim) {
     let project = Project::new(&[("a.py", TEXT)]);
-    let mut nvim = Nvim::start(&project, &options(server), &["basedpyright"]).await;
-    nvim.edit("a.py").await;
+    let mut nvim = Nvim::open(&project, &options(server), &["basedpyright"], "a.py").await;
     nvim.command(&format!("AgentMode {mode}")).await;
-    nvim.command("AgentPlan change both").await;
-    nvim.wait("SextantPlan").await;
+    nvim.command_until("AgentPlan change both", "SextantPlan").await;
     nvim.keys("<CR>").await;
     (project, nvim)
 }
@@ -94,10 +93,8 @@ async fn a_step_whose_symbol_is_gone_sets_off_a_new_plan() {
     ])
     .await;
     let project = Project::new(&[("a.py", TEXT)]);
-    let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentPlan change both").await;
-    nvim.wait("SextantPlan").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["basedpyright"], "a.py").await;
+    nvim.command_until("AgentPlan change both", "SextantPlan").await;
     nvim.keys("s").await;
     nvim.finished().await;
     // The user renames g before the second step.

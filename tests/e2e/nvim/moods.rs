@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::nvim::servers::{Entry, Faked, OPEN, PULL, pulling};
-use crate::support::servers::PATIENCE_MS;
+use crate::nvim::servers::{Entry, Faked};
+use crate::support::servers::{OPEN, PATIENCE_MS, PULL, SAVE, compiler_run, loaded, pulling};
 
 fn script(on: &Value) -> Value {
     json!({"capabilities": pulling(), "on": on})
@@ -33,27 +33,18 @@ async fn late_of(fake: &mut Faked, client: &str) -> Entry {
     }
 }
 
-fn status(yes: bool) -> Value {
-    json!({"notify": ["experimental/serverStatus", {"health": "ok", "quiescent": yes}]})
-}
-
-/// A message about the run of the compiler.
-fn run(kind: &str) -> Value {
-    json!({"notify": ["$/progress", {"token": "rust-analyzer/flycheck/0", "value": {"kind": kind, "title": "t"}}]})
-}
-
 const RUN: &str = "rust-analyzer/runFlycheck";
-const SAVE: &str = "textDocument/didSave";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_rust_analyzer_says_while_it_loads_is_no_answer() {
-    for (before, after) in
-        [(json!([status(false), run("end")]), status(true)), (json!([run("begin"), run("report")]), run("end"))]
-    {
+    for (before, after) in [
+        (json!([loaded(false), compiler_run("end")]), loaded(true)),
+        (json!([compiler_run("begin"), compiler_run("report")]), compiler_run("end")),
+    ] {
         let mut open = before.as_array().expect("steps").clone();
         open.extend([json!({"wait_for": "go"}), after]);
         // Neovim asks by itself as soon as the file is open, and is told half of it.
-        let runs = [run("begin"), run("report"), run("end")];
+        let runs = [compiler_run("begin"), compiler_run("report"), compiler_run("end")];
         let on = json!({OPEN: open, RUN: runs, PULL: [[empty()], [{"reply": {"pull": "scan"}}]]});
         let mut fake = Faked::start("rust_analyzer", &script(&on), "ok\nbad\n").await;
         let (native, check) = halves(&mut fake, 300).await;
@@ -77,16 +68,16 @@ async fn the_compiler_of_rust_analyzer_is_known_once_a_run_has_read_the_saved_te
     let note = json!({"range": place, "severity": 4, "message": "a note of it", "relatedInformation": original});
     let other = json!({"uri": "file:///other/src/lib.rs", "diagnostics": [error]});
     let saves = json!([
-        [run("begin"), run("report"), {"wait_for": "compiled"}, run("end"), scan],
-        [run("begin"), {"publish": {"version": "same", "items": [error, note]}}, run("end")],
-        [{"wait_for": "other"}, run("begin"), run("report"), run("end")],
-        [run("begin"), run("end")],
-        [run("begin"), scan, {"publish": {"version": "same", "items": []}}, run("end")],
-        [run("begin"), {"notify": ["textDocument/publishDiagnostics", other]}, run("end")],
+        [compiler_run("begin"), compiler_run("report"), {"wait_for": "compiled"}, compiler_run("end"), scan],
+        [compiler_run("begin"), {"publish": {"version": "same", "items": [error, note]}}, compiler_run("end")],
+        [{"wait_for": "other"}, compiler_run("begin"), compiler_run("report"), compiler_run("end")],
+        [compiler_run("begin"), compiler_run("end")],
+        [compiler_run("begin"), scan, {"publish": {"version": "same", "items": []}}, compiler_run("end")],
+        [compiler_run("begin"), {"notify": ["textDocument/publishDiagnostics", other]}, compiler_run("end")],
         [{"notify": ["experimental/serverStatus", {"quiescent": true, "message": "cargo check failed to start: no cargo"}]},
-            run("begin"), run("report"), run("end")],
+            compiler_run("begin"), compiler_run("report"), compiler_run("end")],
     ]);
-    let on = json!({OPEN: [status(true)], PULL: [empty()], SAVE: saves, RUN: [[run("begin"), run("report"), run("end")], [run("begin"), run("end")]]});
+    let on = json!({OPEN: [loaded(true)], PULL: [empty()], SAVE: saves, RUN: [[compiler_run("begin"), compiler_run("report"), compiler_run("end")], [compiler_run("begin"), compiler_run("end")]]});
     let mut with_log = script(&on);
     with_log["log"] = json!("log");
     let mut fake = Faked::start("rust_analyzer", &with_log, "ok\nbad\n").await;
@@ -150,8 +141,10 @@ async fn the_compiler_of_rust_analyzer_is_known_once_a_run_has_read_the_saved_te
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_of_the_compiler_is_asked_for_when_an_older_one_has_ended() {
-    let open = [status(true), run("begin"), json!({"wait_for": "old"}), run("report"), run("end")];
-    let on = json!({OPEN: open, PULL: [empty()], RUN: [run("begin"), run("report"), run("end")]});
+    let open =
+        [loaded(true), compiler_run("begin"), json!({"wait_for": "old"}), compiler_run("report"), compiler_run("end")];
+    let on =
+        json!({OPEN: open, PULL: [empty()], RUN: [compiler_run("begin"), compiler_run("report"), compiler_run("end")]});
     let mut fake = Faked::start("rust_analyzer", &script(&on), "ok\nbad\n").await;
     halves(&mut fake, 300).await;
     // The server starts no run after a save.
@@ -171,11 +164,11 @@ fn of_closed(items: &Value) -> Value {
 async fn what_a_run_of_the_compiler_changes_in_a_file_that_nobody_asked_about_is_news_once() {
     let place = json!({"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}});
     let unused = json!([{"range": place, "severity": 2, "message": "never used"}]);
-    let all = |items: &Value| json!([run("begin"), run("report"), of_closed(items), run("end")]);
+    let all =
+        |items: &Value| json!([compiler_run("begin"), compiler_run("report"), of_closed(items), compiler_run("end")]);
     let none = json!([]);
     let saves = json!([all(&unused), all(&unused), all(&none), all(&unused)]);
-    let on =
-        json!({OPEN: [status(true)], PULL: [empty()], SAVE: saves, RUN: [run("begin"), run("report"), run("end")]});
+    let on = json!({OPEN: [loaded(true)], PULL: [empty()], SAVE: saves, RUN: [compiler_run("begin"), compiler_run("report"), compiler_run("end")]});
     let mut fake = Faked::start("rust_analyzer", &script(&on), "ok\n").await;
     let closed = fake.project.root().join("c.py");
     std::fs::write(&closed, "x\n").expect("a file");

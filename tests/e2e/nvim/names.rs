@@ -8,6 +8,7 @@ use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::says;
 use crate::support::servers::tool;
 
 const SHOP: &str = "\
@@ -27,10 +28,6 @@ fn shop() -> Project {
     Project::new(&[("cart.py", CART), ("shop.py", SHOP), ("README.md", "Call `total` first.\n")])
 }
 
-fn done() -> Reply {
-    Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "done"}))
-}
-
 fn rename(symbol: &str, new_name: &str) -> Reply {
     step("rename_symbol", json!({"symbol": symbol, "new_name": new_name}), true)
 }
@@ -47,13 +44,11 @@ async fn is_loaded(nvim: &Nvim, file: &str) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rename_reaches_unsaved_and_unopened_files_and_one_undo_gives_all_back() {
     let project = shop();
-    let server = ModelServer::start([rename("cart.py::Cart::total", "whole"), done()]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright"]).await;
-    nvim.edit("cart.py").await;
+    let server = ModelServer::start([rename("cart.py::Cart::total", "whole"), says("done")]).await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["basedpyright"], "cart.py").await;
     nvim.command("call append(line('$'), '# mine: total')").await;
     let unsaved = format!("{CART}# mine: total\n");
-    nvim.command("AgentAsk! rename Cart.total to whole for me").await;
-    let summary = nvim.finished().await;
+    let summary = nvim.task("AgentAsk! rename Cart.total to whole for me").await;
     assert!(summary.contains("0 new diagnostics"), "{summary}");
     let said = told(&server, 1);
     assert!(said.contains("renamed total to whole: 3 places in 2 files: cart.py (2), shop.py (1)"), "{said}");
@@ -63,8 +58,7 @@ async fn a_rename_reaches_unsaved_and_unopened_files_and_one_undo_gives_all_back
     assert_eq!(nvim.text().await, renamed);
     assert_eq!(project.read("cart.py"), CART, "what the user has not written is not written");
     assert_eq!(project.read("shop.py"), SHOP.replace("cart.total", "cart.whole"));
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     assert_eq!(nvim.text().await, unsaved);
     assert_eq!((project.read("cart.py").as_str(), project.read("shop.py").as_str()), (CART, SHOP));
 }
@@ -72,11 +66,9 @@ async fn a_rename_reaches_unsaved_and_unopened_files_and_one_undo_gives_all_back
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_rename_breaks_in_a_file_that_nobody_opened_is_told_and_listed() {
     let project = shop();
-    let server = ModelServer::start([rename("cart.py::Cart::total", "amount"), done()]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright"]).await;
-    nvim.edit("cart.py").await;
-    nvim.command("AgentAsk! rename Cart.total to amount for me").await;
-    nvim.finished().await;
+    let server = ModelServer::start([rename("cart.py::Cart::total", "amount"), says("done")]).await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["basedpyright"], "cart.py").await;
+    nvim.task("AgentAsk! rename Cart.total to amount for me").await;
     let said = told(&server, 1);
     assert!(said.contains("1 new") && said.contains("reportIncompatibleMethodOverride"), "{said}");
     let list = nvim.quickfix().await;
@@ -86,12 +78,10 @@ async fn what_a_rename_breaks_in_a_file_that_nobody_opened_is_told_and_listed() 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rename_out_of_the_scope_changes_and_opens_nothing() {
     let project = shop();
-    let server = ModelServer::start([rename("cart.py::Cart::total", "whole"), done()]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright"]).await;
-    nvim.edit("cart.py").await;
+    let server = ModelServer::start([rename("cart.py::Cart::total", "whole"), says("done")]).await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["basedpyright"], "cart.py").await;
     nvim.command("5").await;
-    nvim.command("AgentAsk rename this method to whole").await;
-    let summary = nvim.finished().await;
+    let summary = nvim.task("AgentAsk rename this method to whole").await;
     assert!(summary.contains("nothing was changed"), "{summary}");
     let said = told(&server, 1);
     assert!(said.contains("outside of the scope of this task (cart.py::Cart::total)"), "{said}");
@@ -108,13 +98,11 @@ async fn the_editor_s_clients_tell_references_definitions_and_types() {
         step("definition", json!({"symbol": "cart.py::Cart::show", "name": "json.dumps"}), true),
         step("definition", json!({"symbol": "shop.py::pay", "name": "cart.total"}), true),
         step("hover", json!({"symbol": "cart.py::Cart::show", "name": "self.total"}), true),
-        done(),
+        says("done"),
     ])
     .await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright", "ruff"]).await;
-    nvim.edit("cart.py").await;
-    nvim.command("AgentAsk! explain Cart.total").await;
-    nvim.finished().await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["basedpyright", "ruff"], "cart.py").await;
+    nvim.task("AgentAsk! explain Cart.total").await;
     let said = told(&server, 1);
     assert!(said.contains("2 references to cart.py::Cart::total (declared on line 5) in 2 files"), "{said}");
     assert!(said.contains("9: ümlaut = ") && said.contains("shop.py\n  pay\n    10: return cart.total"), "{said}");
@@ -146,8 +134,7 @@ end
 impl Scripted {
     async fn start(text: &str, options: &str, clients: &[(&str, Value)]) -> Self {
         let project = Project::new(&[("a.py", text)]);
-        let nvim = Nvim::start(&project, options, &[]).await;
-        nvim.edit("a.py").await;
+        let nvim = Nvim::open(&project, options, &[], "a.py").await;
         nvim.greeted().await;
         nvim.lua::<bool>(&format!("{ASK} return true")).await;
         for (name, script) in clients {
@@ -263,7 +250,7 @@ async fn a_client_that_dies_or_answers_a_text_gone_by_changes_nothing() {
     };
     for (what, words) in [("die", "fake is gone (the server has stopped)"), ("stale", "is not the current one, twice")]
     {
-        let server = ModelServer::start([rename("a.py::f", "g"), done()]).await;
+        let server = ModelServer::start([rename("a.py::f", "g"), says("done")]).await;
         let mut scripted = Scripted::start(TEXT, &options(&server), &[]).await;
         let uri = format!("file://{}", scripted.project.root().join("a.py").display());
         let on = if what == "die" { json!([{"die": 3}]) } else { stale(uri) };
@@ -280,8 +267,7 @@ async fn a_client_that_dies_or_answers_a_text_gone_by_changes_nothing() {
             "vim.lsp.start({{ name = 'fake', cmd = vim.json.decode([==[{command}]==]), root_dir = vim.fn.getcwd() }}) return true"
         );
         scripted.nvim.lua::<bool>(&begin).await;
-        scripted.nvim.command("AgentAsk! rename f to g for me").await;
-        scripted.nvim.finished().await;
+        scripted.nvim.task("AgentAsk! rename f to g for me").await;
         let said = told(&server, 1);
         assert!(said.contains(words), "{what}: {said}");
         assert_eq!(scripted.nvim.text().await, TEXT, "{what}");

@@ -1,9 +1,10 @@
 //! Finding and renaming without a model: a place is gone to, uses are a list, a rename is one edit of the server's.
 
 use crate::nvim::ask::{BOTH, options, step};
-use crate::support::model_server::{ModelServer, Reply};
+use crate::support::model_server::ModelServer;
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::{change, says};
 use serde_json::json;
 
 const HELPERS: &str = "def helper(a: int) -> int:\n    return a\n\n\ndef other() -> int:\n    return helper(1)\n";
@@ -18,11 +19,9 @@ async fn holds(nvim: &Nvim, condition: &str) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn where_is_goes_there_and_the_jumplist_leads_back() {
     let project = Project::new(&[("helpers.py", HELPERS), ("main.py", MAIN)]);
-    let mut nvim = Nvim::on_screen(&project, OFFLINE, &[]).await;
-    nvim.edit("main.py").await;
+    let mut nvim = Nvim::open_on_screen(&project, OFFLINE, &[], "main.py").await;
     nvim.command("5").await;
-    nvim.command("AgentAsk where is other").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk where is other").await;
     assert!(holds(&nvim, "vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'helpers.py'").await);
     assert_eq!(nvim.lua::<Vec<usize>>("return vim.api.nvim_win_get_cursor(0)").await, [5, 4]);
     assert_eq!(nvim.lua::<String>("return vim.fn.bufname()").await, "helpers.py", "named as `:edit helpers.py` does");
@@ -33,12 +32,10 @@ async fn where_is_goes_there_and_the_jumplist_leads_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_window_whose_buffer_is_fixed_keeps_it_and_the_code_opens_in_another() {
     let project = Project::new(&[("helpers.py", HELPERS), ("main.py", MAIN)]);
-    let mut nvim = Nvim::on_screen(&project, OFFLINE, &[]).await;
-    nvim.edit("main.py").await;
+    let mut nvim = Nvim::open_on_screen(&project, OFFLINE, &[], "main.py").await;
     nvim.command("set winfixbuf").await;
     for _ in 0..2 {
-        nvim.command("AgentAsk where is other").await;
-        nvim.finished().await;
+        nvim.task("AgentAsk where is other").await;
         assert!(holds(&nvim, "vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'helpers.py'").await);
         assert_eq!(nvim.lua::<usize>("return vim.fn.line('.')").await, 5);
         assert!(!nvim.lua::<bool>("return vim.wo.winfixbuf").await, "the new window is as any other");
@@ -53,10 +50,8 @@ async fn a_window_whose_buffer_is_fixed_keeps_it_and_the_code_opens_in_another()
 #[tokio::test(flavor = "multi_thread")]
 async fn who_uses_fills_a_list_by_the_servers_references() {
     let project = Project::new(&[("helpers.py", HELPERS), ("main.py", MAIN), ("note.py", "helper = 'a word'\n")]);
-    let mut nvim = Nvim::on_screen(&project, OFFLINE, &["basedpyright"]).await;
-    nvim.edit("helpers.py").await;
-    nvim.command("AgentAsk who uses helper").await;
-    nvim.finished().await;
+    let mut nvim = Nvim::open_on_screen(&project, OFFLINE, &["basedpyright"], "helpers.py").await;
+    nvim.task("AgentAsk who uses helper").await;
     assert!(holds(&nvim, "#vim.fn.getqflist() == 3").await, "{:?}", nvim.quickfix().await);
     let names: Vec<String> =
         nvim.lua("return vim.tbl_map(function(item) return vim.fn.bufname(item.bufnr) end, vim.fn.getqflist())").await;
@@ -75,18 +70,15 @@ async fn who_uses_fills_a_list_by_the_servers_references() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rename_needs_no_model_and_is_one_undo() {
     let project = Project::new(&[("helpers.py", HELPERS), ("main.py", MAIN)]);
-    let mut nvim = Nvim::on_screen(&project, OFFLINE, BOTH).await;
-    nvim.edit("helpers.py").await;
-    nvim.command("AgentAsk rename helper to assist").await;
-    let summary = nvim.finished().await;
+    let mut nvim = Nvim::open_on_screen(&project, OFFLINE, BOTH, "helpers.py").await;
+    let summary = nvim.task("AgentAsk rename helper to assist").await;
     assert!(summary.contains("changed"), "{summary}\n{}", nvim.answer().await);
     assert_eq!(nvim.text().await, HELPERS.replace("helper", "assist"));
     assert_eq!(
         project.read("main.py"),
         MAIN.replace("import helper", "import assist").replace("helper(2)", "assist(2)")
     );
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     assert_eq!((project.read("helpers.py").as_str(), project.read("main.py").as_str()), (HELPERS, MAIN));
 }
 
@@ -95,10 +87,8 @@ async fn a_rename_takes_every_definition_that_is_one_for_the_server() {
     let helpers = "from typing import overload\n\n\n@overload\ndef helper(a: int) -> int: ...\n@overload\n\
                    def helper(a: str) -> str: ...\ndef helper(a: int | str) -> int | str:\n    return a\n";
     let project = Project::new(&[("helpers.py", helpers), ("main.py", MAIN)]);
-    let mut nvim = Nvim::on_screen(&project, OFFLINE, BOTH).await;
-    nvim.edit("helpers.py").await;
-    nvim.command("AgentAsk rename helper to assist").await;
-    let summary = nvim.finished().await;
+    let mut nvim = Nvim::open_on_screen(&project, OFFLINE, BOTH, "helpers.py").await;
+    let summary = nvim.task("AgentAsk rename helper to assist").await;
     assert!(summary.contains("changed"), "{summary}\n{}", nvim.answer().await);
     assert_eq!(nvim.text().await, helpers.replace("helper", "assist"));
     assert!(project.read("main.py").contains("return assist(2)"));
@@ -107,14 +97,11 @@ async fn a_rename_takes_every_definition_that_is_one_for_the_server() {
 #[tokio::test(flavor = "multi_thread")]
 async fn from_a_list_the_entry_under_the_cursor_is_meant() {
     let project = Project::new(&[("helpers.py", HELPERS), ("main.py", MAIN)]);
-    let says =
-        Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "so"}));
+    let says = says("so");
     let server = ModelServer::start([says]).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("main.py").await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "main.py").await;
     nvim.command("call setqflist([{'filename': 'helpers.py', 'lnum': 6, 'text': 'here'}]) | copen").await;
-    nvim.command("AgentAsk explain this").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk explain this").await;
     let asked = server.requests()[0].said_by("user").to_owned();
     assert!(asked.contains("helpers.py::other") && !asked.contains("main.py::run"), "{asked}");
 }
@@ -123,14 +110,12 @@ async fn from_a_list_the_entry_under_the_cursor_is_meant() {
 #[tokio::test(flavor = "multi_thread")]
 async fn code_that_the_agent_has_opened_is_named_from_the_folder() {
     let project = Project::new(&[("main.py", MAIN), ("pkg/helpers.py", HELPERS)]);
-    let change = json!({"path": "pkg/helpers.py", "old_string": "helper(1)", "new_string": "helper(11)"});
+    let change = change("pkg/helpers.py", "helper(1)", "helper(11)");
     let create = json!({"path": "pkg/new.py", "content": "x = 1\n"});
     let script = [step("edit_file", change, true), step("write_file", create, false)];
     let server = ModelServer::start(script).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &[]).await;
-    nvim.edit("main.py").await;
-    nvim.command("AgentAsk! change pkg/helpers.py and create pkg/new.py").await;
-    nvim.finished().await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &[], "main.py").await;
+    nvim.task("AgentAsk! change pkg/helpers.py and create pkg/new.py").await;
     nvim.command("AgentReview").await;
     assert!(holds(&nvim, "vim.fn.bufname() == 'pkg/helpers.py'").await, "{}", nvim.screen.text());
     nvim.command("AgentReview close").await;

@@ -6,6 +6,7 @@ use crate::nvim::ask::{BOTH, options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::{change, says};
 
 const OPTIONS: &str = "{ diagnostics = { timeout_ms = 60000, start_timeout_ms = 120000 } }";
 
@@ -19,10 +20,8 @@ async fn document(nvim: &Nvim) -> String {
 async fn a_plan_is_shown_approved_run_and_rolled_back() {
     let project = Project::shop();
     let before = project.bytes();
-    let mut nvim = Nvim::start(&project, OPTIONS, BOTH).await;
-    nvim.edit("src/shop/inventory.py").await;
-    nvim.command("AgentPlan make this file type-clean").await;
-    nvim.wait("SextantPlan").await;
+    let mut nvim = Nvim::open(&project, OPTIONS, BOTH, "src/shop/inventory.py").await;
+    nvim.command_until("AgentPlan make this file type-clean", "SextantPlan").await;
     let plan = document(&nvim).await;
     assert!(plan.starts_with("# ") && plan.contains("\n- [ ] "), "{plan}");
     assert!(plan.contains("  - symbols: `src/shop/inventory.py::Inventory::take`"), "{plan}");
@@ -49,18 +48,15 @@ async fn a_plan_is_shown_approved_run_and_rolled_back() {
     let again: bool = nvim.lua("return vim.api.nvim_win_get_config(0).relative == 'editor'").await;
     assert!(again, "without text the last plan is shown again");
 
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     assert_eq!(project.bytes(), before, "the whole plan is rolled back byte for byte");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fix_that_adds_an_import_is_planned_with_the_module_level() {
     let project = Project::shop();
-    let mut nvim = Nvim::start(&project, OPTIONS, BOTH).await;
-    nvim.edit("src/shop/report.py").await;
-    nvim.command("AgentPlan make this file type-clean").await;
-    nvim.wait("SextantPlan").await;
+    let mut nvim = Nvim::open(&project, OPTIONS, BOTH, "src/shop/report.py").await;
+    nvim.command_until("AgentPlan make this file type-clean", "SextantPlan").await;
     let plan = document(&nvim).await;
     assert!(plan.contains("  - symbols: `src/shop/report.py::Report::to_json`, `src/shop/report.py`"), "{plan}");
     nvim.keys("<CR>").await;
@@ -72,11 +68,9 @@ async fn a_fix_that_adds_an_import_is_planned_with_the_module_level() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_range_confines_a_plan_to_the_symbol_around_it() {
     let project = Project::shop();
-    let mut nvim = Nvim::start(&project, OPTIONS, &["ruff"]).await;
-    nvim.edit("src/shop/inventory.py").await;
+    let mut nvim = Nvim::open(&project, OPTIONS, &["ruff"], "src/shop/inventory.py").await;
     let take = 1 + project.read("src/shop/inventory.py").lines().position(|line| line.contains("def take")).unwrap();
-    nvim.command(&format!("{take},{}AgentPlan fix this", take + 1)).await;
-    nvim.wait("SextantPlan").await;
+    nvim.command_until(&format!("{take},{}AgentPlan fix this", take + 1), "SextantPlan").await;
     let plan = document(&nvim).await;
     assert_eq!(plan.matches("- [ ] ").count(), 1, "{plan}");
     assert!(plan.contains("  - symbols: `src/shop/inventory.py::Inventory::take`"), "{plan}");
@@ -89,10 +83,8 @@ async fn a_range_confines_a_plan_to_the_symbol_around_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_step_at_a_time_leaves_the_rest_open() {
     let project = Project::shop();
-    let mut nvim = Nvim::start(&project, OPTIONS, &["ruff"]).await;
-    nvim.edit("src/shop/inventory.py").await;
-    nvim.command("AgentPlan clean this file").await;
-    nvim.wait("SextantPlan").await;
+    let mut nvim = Nvim::open(&project, OPTIONS, &["ruff"], "src/shop/inventory.py").await;
+    nvim.command_until("AgentPlan clean this file", "SextantPlan").await;
     nvim.keys("s").await;
     nvim.finished().await;
     let plan = document(&nvim).await;
@@ -102,13 +94,10 @@ async fn one_step_at_a_time_leaves_the_rest_open() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_that_cannot_be_made_leaves_the_plan_in_its_window() {
     let project = Project::shop();
-    let mut nvim = Nvim::start(&project, OPTIONS, &["ruff"]).await;
-    nvim.edit("src/shop/inventory.py").await;
-    nvim.command("AgentPlan clean this file").await;
-    nvim.wait("SextantPlan").await;
+    let mut nvim = Nvim::open(&project, OPTIONS, &["ruff"], "src/shop/inventory.py").await;
+    nvim.command_until("AgentPlan clean this file", "SextantPlan").await;
     // The offline model changes no plan.
-    nvim.command("AgentPlan change: only one step").await;
-    nvim.failed().await;
+    nvim.failed_task("AgentPlan change: only one step").await;
     let plan = document(&nvim).await;
     assert!(plan.matches("- [ ] ").count() == 4 && plan.contains("✗ no usable plan came back"), "{plan}");
     nvim.command("close | AgentPlan").await;
@@ -122,14 +111,12 @@ async fn a_stopped_plan_keeps_its_finished_steps_and_its_open_ones() {
     let plan_step = |symbol: &str| json!({"title": format!("change {symbol}"), "symbols": [format!("a.py::{symbol}")], "because": "asked", "expect": "changed"});
     let server = ModelServer::start([
         Reply::Json(json!({"title": "Two changes", "reason": "asked", "steps": [plan_step("f"), plan_step("g")], "confidence": 1})),
-        step("edit_file", json!({"path": "a.py", "old_string": "return 1", "new_string": "return 11"}), false),
+        step("edit_file", change("a.py", "return 1", "return 11"), false),
         Reply::Stall("{".into()),
     ])
     .await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentPlan change both").await;
-    nvim.wait("SextantPlan").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.command_until("AgentPlan change both", "SextantPlan").await;
     nvim.keys("<CR>").await;
     server.requests_seen(3).await;
     let failure = nvim.stopped_by_key().await;
@@ -138,12 +125,11 @@ async fn a_stopped_plan_keeps_its_finished_steps_and_its_open_ones() {
     assert!(plan.contains("- [x] change f") && plan.contains("- [ ] change g"), "{plan}");
     assert!(project.read("a.py").contains("return 11"));
     // It goes on where it was stopped.
-    server.push(step("edit_file", json!({"path": "a.py", "old_string": "return 2", "new_string": "return 22"}), false));
+    server.push(step("edit_file", change("a.py", "return 2", "return 22"), false));
     nvim.keys("<CR>").await;
     nvim.finished().await;
     assert!(document(&nvim).await.contains("- [x] change g"));
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     assert!(project.read("a.py").contains("return 1\n") && project.read("a.py").contains("return 2\n"));
 }
 
@@ -155,10 +141,8 @@ async fn a_plan_that_does_not_fit_the_project_is_asked_again_and_then_refused() 
         Reply::Json(json!({"title": "T", "reason": "", "steps": [step], "confidence": 1}))
     };
     let server = ModelServer::start([wrong(), wrong(), wrong()]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentPlan change it").await;
-    let failure = nvim.failed().await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["ruff"], "a.py").await;
+    let failure = nvim.failed_task("AgentPlan change it").await;
     let message = failure["message"].as_str().unwrap();
     assert!(message.contains("no single symbol nobody") && message.contains("outside the workspace"), "{failure}");
     assert!(server.requests()[1].said_by("user").contains("nobody"), "the model is told what does not fit");
@@ -176,10 +160,8 @@ async fn a_plan_examines_edits_and_checks_and_is_changed_before_it_runs() {
         Reply::Json(json!({"title": "Make f right", "reason": "asked", "steps": steps, "confidence": 1}))
     };
     let server = ModelServer::start([plan(std::slice::from_ref(&examine)), plan(&[examine.clone(), edit])]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentPlan make f right").await;
-    nvim.wait("SextantPlan").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["basedpyright"], "a.py").await;
+    nvim.command_until("AgentPlan make f right", "SextantPlan").await;
     // `c` in the plan's window asks for words and hands them on with the plan.
     nvim.lua::<bool>("vim.ui.input = function(_, done) done('mend it as well') end return true").await;
     nvim.keys("c").await;
@@ -189,11 +171,7 @@ async fn a_plan_examines_edits_and_checks_and_is_changed_before_it_runs() {
     assert!(shown.contains("  - with: target = step1.symbol, found = step1.output"), "{shown}");
     assert!(shown.contains("  - check: reportReturnType gone\n  - check: no errors"), "{shown}");
 
-    server.push(step(
-        "edit_file",
-        json!({"path": "a.py", "old_string": "return \"one\"", "new_string": "return 1"}),
-        false,
-    ));
+    server.push(step("edit_file", change("a.py", "return \"one\"", "return 1"), false));
     nvim.keys("<CR>").await;
     let summary = nvim.finished().await;
     let done = document(&nvim).await;
@@ -214,12 +192,9 @@ async fn the_plan_is_edited_as_text_and_faults_stand_on_their_lines() {
         json!({"title": "Two changes", "reason": "asked", "steps": [step("f"), step("g")], "confidence": 1}),
     );
     let server = ModelServer::start([plan]).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentPlan change both").await;
-    nvim.wait("SextantPlan").await;
-    nvim.keys("e").await;
-    nvim.screen.shows("makes this text the plan").await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.command_until("AgentPlan change both", "SextantPlan").await;
+    nvim.keys_show("e", "makes this text the plan").await;
     nvim.screen.shows(":w makes it the plan · :q closes").await;
     assert!(!nvim.screen.text().contains("approve and run"), "{}", nvim.screen.text());
     assert!(nvim.lua::<bool>("return vim.wo.linebreak").await, "words are whole");
@@ -233,8 +208,7 @@ async fn the_plan_is_edited_as_text_and_faults_stand_on_their_lines() {
     let fault: String = nvim.lua("return vim.diagnostic.get(0)[1].message:sub(1, 30)").await;
     nvim.screen.shows(&format!("── {fault}")).await;
     nvim.command("%s/\\[q\\] change f/[ ] change f with care/").await;
-    nvim.command("write").await;
-    let document = nvim.wait("SextantPlan").await;
+    let document = nvim.command_until("write", "SextantPlan").await;
     assert!(document["markdown"].as_str().unwrap().contains("change f with care"), "{document}");
     nvim.screen.shows("Sextant plan · waiting for approval").await;
     nvim.screen.shows("change f with care").await;
@@ -250,16 +224,12 @@ async fn a_step_that_the_user_writes_without_symbols_is_completed_from_its_words
     let step = json!({"title": "change f", "symbols": ["a.py::f"], "because": "asked", "expect": "changed"});
     let plan = Reply::Json(json!({"title": "A change", "reason": "asked", "steps": [step], "confidence": 1}));
     let server = ModelServer::start([plan]).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentPlan change f").await;
-    nvim.wait("SextantPlan").await;
-    nvim.keys("e").await;
-    nvim.screen.shows("makes this text the plan").await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.command_until("AgentPlan change f", "SextantPlan").await;
+    nvim.keys_show("e", "makes this text the plan").await;
     let lines = "['- [ ] Explain `g()` in b.py', '- [ ] Add a comment', '- [ ] Write new.py']";
     nvim.command(&format!("call append(line('$'), {lines})")).await;
-    nvim.command("write").await;
-    let document = nvim.wait("SextantPlan").await;
+    let document = nvim.command_until("write", "SextantPlan").await;
     let markdown = document["markdown"].as_str().unwrap();
     for wanted in [
         "- [ ] Explain `g()` in b.py\n  - symbols: `b.py::g`\n",
@@ -282,10 +252,8 @@ async fn a_step_with_many_symbols_keeps_its_title_in_front() {
     let steps = [step("change them all in one go", &symbols), step(long, &symbols[..1])];
     let plan = Reply::Json(json!({"title": "Many", "reason": "asked", "steps": steps, "confidence": 1}));
     let server = ModelServer::start([plan]).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentPlan change all").await;
-    nvim.wait("SextantPlan").await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.command_until("AgentPlan change all", "SextantPlan").await;
     nvim.screen.shows("- [ ] change them all in one go  function_number_one, 3 more").await;
     // A title without room behind it has its symbol in front.
     nvim.screen.shows("- [ ] function_number_one round all the prices").await;
@@ -299,12 +267,9 @@ async fn in_the_plans_text_a_number_means_the_step_that_had_it() {
     let steps = [step("f", &[]), step("g", &[]), step("h", &[1])];
     let plan = Reply::Json(json!({"title": "Three changes", "reason": "asked", "steps": steps, "confidence": 1}));
     let server = ModelServer::start([plan]).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentPlan change all").await;
-    nvim.wait("SextantPlan").await;
-    nvim.keys("e").await;
-    nvim.screen.shows("makes this text the plan").await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.command_until("AgentPlan change all", "SextantPlan").await;
+    nvim.keys_show("e", "makes this text the plan").await;
     // The third step needs the first, which may not stand behind it.
     nvim.command("/change f/,/change g/-1 move $").await;
     nvim.command("write").await;
@@ -314,8 +279,7 @@ async fn in_the_plans_text_a_number_means_the_step_that_had_it() {
     let fault: String = nvim.lua(fault).await;
     assert!(fault.starts_with("- [ ] change h | step 1 (“change f”) must be done before"), "{fault}");
     nvim.command("/change h/,/change f/-1 move $").await;
-    nvim.command("write").await;
-    let event = nvim.wait("SextantPlan").await;
+    let event = nvim.command_until("write", "SextantPlan").await;
     let changed = event["markdown"].as_str().unwrap();
     let titles: Vec<&str> = changed.lines().filter_map(|line| line.strip_prefix("- [ ] ")).collect();
     assert_eq!(titles, ["change g", "change f", "change h"]);
@@ -331,25 +295,19 @@ async fn in_the_plans_text_a_number_means_the_step_that_had_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_output_of_a_plan_has_a_heading_of_its_own() {
     let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n")]);
-    let says = |text: &str| {
-        Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": text}))
-    };
+    let says = |text: &str| says(text);
     let planned = json!({"title": "change f", "symbols": ["a.py::f"], "because": "asked", "expect": "changed"});
     let plan = Reply::Json(json!({"title": "A change", "reason": "asked", "steps": [planned], "confidence": 1}));
-    let edit = step("edit_file", json!({"path": "a.py", "old_string": "return 1", "new_string": "return 2"}), false);
+    let edit = step("edit_file", change("a.py", "return 1", "return 2"), false);
     let server = ModelServer::start([says("one"), plan, says("two"), edit]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentAsk say one").await;
-    nvim.finished().await;
-    nvim.command("AgentPlan change it").await;
-    nvim.wait("SextantPlan").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("AgentAsk say one").await;
+    nvim.command_until("AgentPlan change it", "SextantPlan").await;
     let answer = nvim.answer().await;
     assert!(answer.starts_with("# say one\n") && answer.contains("\n# change it\n"), "{answer}");
     // A question in between has the window for itself; the run has the heading again.
     nvim.keys("q").await;
-    nvim.command("AgentAsk say two").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk say two").await;
     nvim.command("AgentPlan").await;
     nvim.keys("a").await;
     nvim.finished().await;

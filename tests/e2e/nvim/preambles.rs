@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::nvim::servers::{CHANGE, Faked, OPEN, push, stale};
-use crate::support::servers::PATIENCE_MS;
+use crate::nvim::servers::{Faked, stale};
+use crate::support::servers::{CHANGE, OPEN, PATIENCE_MS, push};
 
 /// Writes another file that the server has.
 async fn save(fake: &Faked, path: &str) {

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::nvim::servers::{CHANGE, Faked, OPEN, PULL, pulling, push};
-use crate::support::servers::PATIENCE_MS;
+use crate::nvim::servers::Faked;
+use crate::support::servers::{CHANGE, OPEN, PATIENCE_MS, PULL, pulling, push};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn gopls_publishes_before_it_answers_its_command_and_an_equal_list_once() {

@@ -6,13 +6,14 @@ use crate::nvim::ask::{options, step};
 use crate::support::model_server::ModelServer;
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 const TEXT: &str =
     "import os\n\n\ndef alpha() -> int:\n    one = 1\n\n    return one\n\n\ndef beta() -> int:\n    return 2\n";
 const OTHER: &str = "from a import alpha\n\n\ndef use() -> int:\n    return alpha()\n";
 
 fn edit(path: &str, old: &str, new: &str, proceed: bool) -> crate::support::model_server::Reply {
-    step("edit_file", json!({"path": path, "old_string": old, "new_string": new}), proceed)
+    step("edit_file", change(path, old, new), proceed)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -27,11 +28,9 @@ async fn symbol_imports_and_a_named_file_change_in_one_task_and_come_back_with_o
         step("read_symbol", json!({"symbol": "a.py::alpha"}), false),
     ])
     .await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright"]).await;
-    nvim.edit("a.py").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["basedpyright"], "a.py").await;
     nvim.command("6").await;
-    nvim.command("AgentAsk add the largest number, and update its caller in b.py").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk add the largest number, and update its caller in b.py").await;
     let asked = server.requests()[0].said_by("user").to_owned();
     assert!(
         asked.contains("May edit: a.py::alpha, b.py, the imports of a.py\n"),
@@ -44,7 +43,6 @@ async fn symbol_imports_and_a_named_file_change_in_one_task_and_come_back_with_o
     let after =
         TEXT.replace("import os\n", "import os\nimport sys\n").replace("return one", "return one + sys.maxsize");
     assert_eq!((project.read("a.py"), project.read("b.py")), (after, OTHER.replace("alpha()\n", "alpha() + 1\n")));
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     assert_eq!(project.bytes(), before);
 }

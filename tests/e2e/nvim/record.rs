@@ -7,6 +7,7 @@ use crate::nvim::ask::{options, step};
 use crate::support::model_server::ModelServer;
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::change;
 use serde_json::{Value, json};
 
 const TEXT: &str = "x = 1\n";
@@ -18,21 +19,18 @@ async fn a_record_that_somebody_holds_is_done_without_and_a_stop_does_not_wait_f
     let lock = std::fs::File::options().write(true).open(project.record().folder().join("memory.db.lock"));
     let lock = lock.expect("the lock");
     lock.lock().expect("held");
-    let edit = step("edit_file", json!({"path": "a.py", "old_string": "x = 1", "new_string": "x = 2"}), false);
+    let edit = step("edit_file", change("a.py", "x = 1", "x = 2"), false);
     let server = ModelServer::start([edit]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
-    nvim.edit("a.py").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &[], "a.py").await;
     nvim.command("AgentAsk change it").await;
     let asked = Instant::now();
-    nvim.command("AgentStop").await;
-    let failure = nvim.failed().await;
+    let failure = nvim.failed_task("AgentStop").await;
     assert!(
         failure["kind"] == "cancelled" && asked.elapsed() < Duration::from_secs(1),
         "{:?} {failure}",
         asked.elapsed()
     );
-    nvim.command("AgentAsk change it").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk change it").await;
     assert_eq!(project.read("a.py"), "x = 2\n", "the work goes on");
     assert!(asked.elapsed() < Duration::from_secs(20), "{:?}", asked.elapsed());
 }

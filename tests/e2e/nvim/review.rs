@@ -1,17 +1,16 @@
 //! `:AgentReview` and `:AgentDiff`: hunks in the code, decisions by key, what survives a restart, what the agent hears.
 
-use serde_json::json;
-
 use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::{change, says};
 
 const TEXT: &str =
     "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n\n\ndef h() -> int:\n    return 3\n";
 
 fn edit(old: &str, new: &str, proceed: bool) -> Reply {
-    step("edit_file", json!({"path": "a.py", "old_string": old, "new_string": new}), proceed)
+    step("edit_file", change("a.py", old, new), proceed)
 }
 
 fn two_edits() -> [Reply; 2] {
@@ -57,11 +56,9 @@ async fn closed(nvim: &Nvim) {
 async fn each_change_is_accepted_or_rejected_in_the_code_and_the_agent_hears_why() {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start(two_edits()).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
     nvim.command("nnoremap <buffer> ga <Cmd>let g:own = 1<CR>").await;
-    nvim.command("AgentAsk! change f and g").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk! change f and g").await;
     nvim.command("AgentReview").await;
     counts(&nvim, 0, 2).await;
     nvim.screen.shows("1/2 f").await;
@@ -73,8 +70,7 @@ async fn each_change_is_accepted_or_rejected_in_the_code_and_the_agent_hears_why
     let introduced: Vec<&String> = shown.iter().filter(|line| line.starts_with("▎new: f: ")).collect();
     assert!(introduced.len() == 1 && introduced[0].contains("F821"), "{shown:?}");
     // The cursor stands on the first change.
-    nvim.keys("gR").await;
-    nvim.screen.shows("Reject, because").await;
+    nvim.keys_show("gR", "Reject, because").await;
     nvim.keys("the name is unknown<CR>").await;
     counts(&nvim, 1, 2).await;
     assert_eq!(lines(&nvim).await, TEXT.replace("return 2", "return 22"));
@@ -90,11 +86,8 @@ async fn each_change_is_accepted_or_rejected_in_the_code_and_the_agent_hears_why
     );
     assert_eq!(project.read("a.py"), TEXT.replace("return 2", "return 22"));
     // One message has the rejection and its reason.
-    server.push(Reply::Json(
-        json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "understood"}),
-    ));
-    nvim.command("AgentReview send").await;
-    nvim.finished().await;
+    server.push(says("understood"));
+    nvim.task("AgentReview send").await;
     let asked = server.requests().last().expect("a request").body.to_string();
     assert!(
         asked.contains("a.py::f") && asked.contains("the user rejected your change: the name is unknown"),
@@ -114,15 +107,12 @@ async fn reads(nvim: &Nvim, text: &str) {
 async fn an_undo_in_the_code_takes_a_rejection_back_with_its_reason() {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start(two_edits()).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentAsk! change f and g").await;
-    nvim.finished().await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("AgentAsk! change f and g").await;
     nvim.command("AgentReview").await;
     counts(&nvim, 0, 2).await;
     let (both, second) = (lines(&nvim).await, TEXT.replace("return 2", "return 22"));
-    nvim.keys("gR").await;
-    nvim.screen.shows("Reject, because").await;
+    nvim.keys_show("gR", "Reject, because").await;
     nvim.keys("the name is unknown<CR>").await;
     counts(&nvim, 1, 2).await;
     nvim.keys("u").await;
@@ -148,9 +138,7 @@ async fn an_undo_in_the_code_takes_a_rejection_back_with_its_reason() {
     closed(&nvim).await;
     reads(&nvim, TEXT).await;
     // The next request comes before the review has looked at the buffer.
-    server.push(Reply::Json(
-        json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "understood"}),
-    ));
+    server.push(says("understood"));
     nvim.keys("u:AgentAsk explain f<CR>").await;
     nvim.finished().await;
     let asked = server.requests().last().expect("a request").body.to_string();
@@ -163,14 +151,11 @@ async fn a_selected_part_of_a_change_is_decided_alone() {
     let project = Project::new(&[("a.py", text)]);
     let (old, new) = ("a = 1\n    b = 2\n    c = 3", "a = 10\n    b = 20\n    c = 30");
     let server = ModelServer::start([edit(old, new, false)]).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentAsk change the numbers").await;
-    nvim.finished().await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("AgentAsk change the numbers").await;
     nvim.command("AgentReview").await;
     counts(&nvim, 0, 1).await;
-    nvim.keys("/b = 20<CR>VgR").await;
-    nvim.screen.shows("Reject, because").await;
+    nvim.keys_show("/b = 20<CR>VgR", "Reject, because").await;
     nvim.keys("<CR>").await;
     let rejected = text.replace("a = 1", "a = 10").replace("c = 3", "c = 30");
     reads(&nvim, &rejected).await;
@@ -181,21 +166,17 @@ async fn a_selected_part_of_a_change_is_decided_alone() {
 async fn typing_moves_the_changes_and_a_restart_keeps_them() {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start(two_edits()).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentAsk! change f and g").await;
-    nvim.finished().await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("AgentAsk! change f and g").await;
     nvim.command("AgentReview").await;
     counts(&nvim, 0, 2).await;
     nvim.keys("ga").await;
     counts(&nvim, 1, 2).await;
-    nvim.keys("ggO# mine<Esc>").await;
-    nvim.screen.shows("1/1 g").await;
+    nvim.keys_show("ggO# mine<Esc>", "1/1 g").await;
     nvim.command("write | AgentReview close").await;
     closed(&nvim).await;
     drop(nvim);
-    let nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
+    let nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
     nvim.command("AgentReview").await;
     counts(&nvim, 1, 2).await;
     nvim.screen.shows("1/1 g").await;
@@ -209,13 +190,10 @@ async fn typing_moves_the_changes_and_a_restart_keeps_them() {
     // A line of a change that the user has edited since is not rejected.
     nvim.command("AgentReview").await;
     counts(&nvim, 1, 2).await;
-    nvim.keys("/22<CR>A + 1<Esc>").await;
-    nvim.screen.shows("edited since").await;
-    nvim.command("AgentReview reject all").await;
-    nvim.screen.shows("nothing was rejected").await;
+    nvim.keys_show("/22<CR>A + 1<Esc>", "edited since").await;
+    nvim.command_shows("AgentReview reject all", "nothing was rejected").await;
     assert!(lines(&nvim).await.contains("return 22 + 1"));
-    nvim.keys("Vga").await;
-    nvim.screen.shows("nothing was accepted").await;
+    nvim.keys_show("Vga", "nothing was accepted").await;
     nvim.command("AgentReview accept hunk").await;
     closed(&nvim).await;
 }
@@ -223,14 +201,12 @@ async fn typing_moves_the_changes_and_a_restart_keeps_them() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_review_opens_after_a_task_where_the_user_wants_it_and_a_diff_shows_all() {
     let project = Project::new(&[("a.py", TEXT), ("b.py", TEXT)]);
-    let other = step("edit_file", json!({"path": "b.py", "old_string": "return 3", "new_string": "return 33"}), false);
+    let other = step("edit_file", change("b.py", "return 3", "return 33"), false);
     let server = ModelServer::start([edit("return 1", "return 11", true), other]).await;
     let options = options(&server).replacen("{ model", "{ review = 'after', model", 1);
-    let mut nvim = Nvim::on_screen(&project, &options, &["ruff"]).await;
-    nvim.edit("a.py").await;
+    let mut nvim = Nvim::open_on_screen(&project, &options, &["ruff"], "a.py").await;
     nvim.command("normal! G").await;
-    nvim.command("AgentAsk! change f and h").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk! change f and h").await;
     counts(&nvim, 0, 2).await;
     let at: usize = nvim.lua("return vim.api.nvim_win_get_cursor(0)[1]").await;
     assert_eq!(at, 10, "the cursor stays");
@@ -238,8 +214,7 @@ async fn a_review_opens_after_a_task_where_the_user_wants_it_and_a_diff_shows_al
     let there =
         "return (vim.wait(60000, function() return vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'b.py' end, 10))";
     assert!(nvim.lua::<bool>(there).await, "the next change is in the other file");
-    nvim.command("AgentDiff").await;
-    nvim.screen.shows("+++ b/a.py").await;
+    nvim.command_shows("AgentDiff", "+++ b/a.py").await;
     let diff: String = nvim.lua("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')").await;
     assert!(diff.contains("-    return 1\n+    return 11") && diff.contains("+++ b/b.py"), "{diff}");
     let folds: usize = nvim.lua("vim.cmd('normal! zM'); return vim.fn.foldclosedend(1)").await;
@@ -262,8 +237,7 @@ async fn a_review_opens_after_a_task_where_the_user_wants_it_and_a_diff_shows_al
     // A text that was edited since has no text before.
     let change = "vim.api.nvim_buf_set_lines(vim.fn.bufnr('b.py'), 0, 0, false, { '# mine' }) return true";
     assert!(nvim.lua::<bool>(change).await);
-    nvim.keys("D").await;
-    nvim.screen.shows("b.py was edited since the task").await;
+    nvim.keys_show("D", "b.py was edited since the task").await;
     assert!(nvim.lua::<bool>(tabs).await, "{}", nvim.screen.text());
 }
 
@@ -271,15 +245,12 @@ async fn a_review_opens_after_a_task_where_the_user_wants_it_and_a_diff_shows_al
 async fn a_diff_tab_closes_from_the_code_and_leaves_no_key() {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start(two_edits()).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
     nvim.command("nnoremap <buffer> q <Cmd>let g:own = 1<CR>").await;
-    nvim.command("AgentAsk! change f and g").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk! change f and g").await;
     let key = "return vim.fn.maparg('q', 'n', false, true).desc or vim.fn.maparg('q', 'n')";
     for _ in 0..2 {
-        nvim.command("AgentDiff").await;
-        nvim.screen.shows("+++ b/a.py").await;
+        nvim.command_shows("AgentDiff", "+++ b/a.py").await;
         nvim.keys("GD").await;
         let both = "return (vim.wait(60000, function() return vim.wo.diff end, 10))";
         assert!(nvim.lua::<bool>(both).await, "{}", nvim.screen.text());
@@ -300,15 +271,12 @@ async fn a_diff_tab_closes_from_the_code_and_leaves_no_key() {
 async fn the_changes_are_not_drawn_in_diff_mode() {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start(two_edits()).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentAsk! change f and g").await;
-    nvim.finished().await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("AgentAsk! change f and g").await;
     nvim.command("AgentReview").await;
     counts(&nvim, 0, 2).await;
     nvim.screen.shows("▎1/2 f").await;
-    nvim.command("AgentDiff").await;
-    nvim.screen.shows("+++ b/a.py").await;
+    nvim.command_shows("AgentDiff", "+++ b/a.py").await;
     nvim.keys("GD").await;
     let both = "return (vim.wait(60000, function() return vim.wo.diff end, 10))";
     assert!(nvim.lua::<bool>(both).await, "{}", nvim.screen.text());
@@ -332,48 +300,37 @@ async fn the_changes_are_not_drawn_in_diff_mode() {
 async fn the_hint_of_the_keys_follows_the_cursor() {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start(two_edits()).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentAsk! change f and g").await;
-    nvim.finished().await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("AgentAsk! change f and g").await;
     nvim.command("AgentReview").await;
     counts(&nvim, 0, 2).await;
     nvim.screen.shows("1/2 f ga accept").await;
-    nvim.keys("]h").await;
-    nvim.screen.shows("2/2 g ga accept").await;
+    nvim.keys_show("]h", "2/2 g ga accept").await;
     assert_eq!(nvim.screen.text().matches("ga accept").count(), 1, "{}", nvim.screen.text());
-    nvim.keys("[h").await;
-    nvim.screen.shows("1/2 f ga accept").await;
+    nvim.keys_show("[h", "1/2 f ga accept").await;
     // Between the changes it stays with the last one.
-    nvim.keys("]h").await;
-    nvim.screen.shows("2/2 g ga accept").await;
-    nvim.keys("G").await;
-    nvim.screen.shows("2/2 g ga accept").await;
+    nvim.keys_show("]h", "2/2 g ga accept").await;
+    nvim.keys_show("G", "2/2 g ga accept").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_at_the_top_of_the_window_is_shown_with_its_header() {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start(two_edits()).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentAsk! change f and g").await;
-    nvim.finished().await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("AgentAsk! change f and g").await;
     nvim.command("AgentReview").await;
     counts(&nvim, 0, 2).await;
-    nvim.keys("]h").await;
-    nvim.screen.shows("2/2 g ga accept").await;
+    nvim.keys_show("]h", "2/2 g ga accept").await;
     nvim.keys("ztj").await;
     nvim.screen.hides("2/2 g").await;
-    nvim.keys("[h").await;
-    nvim.screen.shows("2/2 g ga accept").await;
+    nvim.keys_show("[h", "2/2 g ga accept").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hundreds_of_changes_are_drawn_in_short_turns() {
     let project = Project::new(&[("a.py", &"x = 1\n".repeat(10_000))]);
-    let nvim = Nvim::start(&project, "{}", &[]).await;
-    nvim.edit("a.py").await;
+    let nvim = Nvim::open(&project, "{}", &[], "a.py").await;
     // The clock goes on by a millisecond whenever it is read, so that a turn is as long on every machine.
     let turns: serde_json::Value = nvim
         .lua(
@@ -418,12 +375,8 @@ async fn hundreds_of_changes_are_drawn_in_short_turns() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_look_that_fails_leaves_the_request_that_is_starting() {
     let project = Project::new(&[("a.py", TEXT)]);
-    let server = ModelServer::start([Reply::Json(
-        json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "Here it is."}),
-    )])
-    .await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
+    let server = ModelServer::start([says("Here it is.")]).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
     // Both are in the queue before the process has answered the greeting.
     nvim.lua::<serde_json::Value>(
         "vim.cmd('AgentAsk explain it')

@@ -6,6 +6,7 @@ use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::{change, says};
 
 const TEXT: &str = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n";
 const PAGES: [(&str, &str); 6] = [
@@ -18,7 +19,7 @@ const PAGES: [(&str, &str); 6] = [
 ];
 
 fn edit(old: &str, new: &str) -> Reply {
-    step("edit_file", json!({"path": "a.py", "old_string": old, "new_string": new}), false)
+    step("edit_file", change("a.py", old, new), false)
 }
 
 fn two_steps() -> Reply {
@@ -67,8 +68,7 @@ async fn is_in(nvim: &Nvim, name: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn beside_a_page_the_code_keeps_half_of_the_screen_and_the_answer_comes_back() {
     let (_project, _server, mut nvim) = started(vec![edit("return 1", "return undefined_name")], "float").await;
-    nvim.command("AgentAsk! change f").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk! change f").await;
     shows(&nvim, &["a.py", "answer", "list"]).await;
     for (command, name) in PAGES {
         nvim.command(command).await;
@@ -94,19 +94,14 @@ async fn beside_a_page_the_code_keeps_half_of_the_screen_and_the_answer_comes_ba
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_waits_for_the_page_that_the_user_reads() {
-    let says = Reply::Json(
-        json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "It returns one."}),
-    );
+    let says = says("It returns one.");
     let (_project, _server, mut nvim) = started(vec![edit("return 1", "return undefined_name"), says], "float").await;
-    nvim.command("AgentAsk! change f").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk! change f").await;
     nvim.command("AgentDiff").await;
     is_in(&nvim, "diff").await;
-    nvim.command("AgentAsk what does f return?").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk what does f return?").await;
     shows(&nvim, &["a.py", "list", "diff"]).await;
-    nvim.keys("q").await;
-    nvim.screen.shows("It returns one.").await;
+    nvim.keys_show("q", "It returns one.").await;
     shows(&nvim, &["a.py", "list", "answer"]).await;
 }
 
@@ -114,11 +109,9 @@ async fn an_answer_waits_for_the_page_that_the_user_reads() {
 async fn a_plan_in_a_split_leaves_the_code_its_half() {
     let script = vec![edit("return 1", "return undefined_name"), two_steps()];
     let (_project, _server, mut nvim) = started(script, "split").await;
-    nvim.command("AgentAsk! change f").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk! change f").await;
     shows(&nvim, &["a.py", "answer", "list"]).await;
-    nvim.command("AgentPlan change both").await;
-    nvim.wait("SextantPlan").await;
+    nvim.command_until("AgentPlan change both", "SextantPlan").await;
     nvim.screen.shows("change g").await;
     shows(&nvim, &["a.py", "list", "plan"]).await;
     nvim.command("AgentLog").await;
@@ -136,8 +129,7 @@ async fn a_long_list_and_a_smaller_screen_leave_the_code_its_half() {
     let script = vec![edit("    return 1\n", &format!("{body}    return 1\n"))];
     let (_project, _server, mut nvim) = started(script, "float").await;
     nvim.resize(80, 50).await;
-    nvim.command("AgentAsk! change f").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk! change f").await;
     shows(&nvim, &["a.py", "answer", "list"]).await;
     let heights = "vim.tbl_map(vim.api.nvim_win_get_height, vim.api.nvim_tabpage_list_wins(0))";
     assert_eq!(nvim.lua::<Vec<usize>>(&format!("return vim.list_slice({heights}, 2)")).await, [11, 10]);

@@ -1,11 +1,10 @@
 //! Two clients of one server in one Neovim, each with a root of its own, and a file of one root that the other imports.
 
-use serde_json::json;
-
 use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::change;
 use crate::support::servers::{language_tools, tool};
 
 /// A monorepo: a file of `a`, and its user in `b`.
@@ -66,7 +65,7 @@ const CPP: Monorepo = Monorepo {
 };
 
 fn edit(repo: &Monorepo, old: &str, new: &str) -> Reply {
-    step("edit_file", json!({"path": repo.edited, "old_string": old, "new_string": new}), false)
+    step("edit_file", change(repo.edited, old, new), false)
 }
 
 /// Neovim with a client of the server for each of the two folders, and both files open.

@@ -6,12 +6,9 @@ use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::{change, says};
 
 const TEXT: &str = "def alpha() -> int:\n    return 1\n";
-
-fn done(answer: &str) -> Reply {
-    Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": answer}))
-}
 
 /// What stands on the screen, once this does; no prompt may be up.
 async fn shows(nvim: &Nvim, text: &str) -> String {
@@ -32,8 +29,7 @@ async fn messages(nvim: &Nvim) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_command_lacks_is_one_line_whether_or_not_it_fits() {
     let project = Project::new(&[("a.py", TEXT)]);
-    let nvim = Nvim::on_screen(&project, "{}", &[]).await;
-    nvim.edit("a.py").await;
+    let nvim = Nvim::open_on_screen(&project, "{}", &[], "a.py").await;
     for (command, said) in [
         ("AgentAsk", "Sextant: say what to do: `:AgentAsk fix this`"),
         ("AgentPlan", "no plan waits here"),
@@ -88,10 +84,9 @@ async fn the_end_of_a_task_a_question_and_a_dead_process_need_no_key() {
         json!({"command": ["touch", "one-name-that-is-long-enough-to-reach-beyond-the-end-of-a-line"]}),
         false,
     );
-    let edit = step("edit_file", json!({"path": "a.py", "old_string": "return 1", "new_string": "return 11"}), true);
-    let server = ModelServer::start([edit, run, done("it is done"), Reply::Stall("{".into())]).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
+    let edit = step("edit_file", change("a.py", "return 1", "return 11"), true);
+    let server = ModelServer::start([edit, run, says("it is done"), Reply::Stall("{".into())]).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
     nvim.keys(":AgentAsk change it, then run the command that makes the file with the long name<CR>").await;
     nvim.wait("SextantStarted").await;
     nvim.keys(":call win_execute(bufwinid('sextant://answer'), 'close')<CR>").await;
@@ -117,11 +112,9 @@ async fn what_is_said_while_the_user_types_waits_until_it_can_be_read() {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start([Reply::Stall("{".into()), Reply::Stall("{".into())]).await;
     for (enter, leave, typed) in [("i", "<Esc>", "-- INSERT --"), (":echo 1", "<C-c>", ":echo 1")] {
-        let nvim = Nvim::on_screen(&project, &options(&server), &[]).await;
-        nvim.edit("a.py").await;
+        let nvim = Nvim::open_on_screen(&project, &options(&server), &[], "a.py").await;
         nvim.command("echo ''").await;
-        nvim.keys(enter).await;
-        nvim.screen.shows(typed).await;
+        nvim.keys_show(enter, typed).await;
         nvim.lua::<bool>("require('sextant.command').stop() return true").await;
         nvim.keys("<Left>").await;
         assert!(!nvim.prompts().await && last_line(&nvim.screen.text()).starts_with(typed), "{}", nvim.screen.text());
@@ -157,8 +150,7 @@ async fn mistakes_in_setup_and_a_missing_binary_are_said_in_a_line() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_notify_of_the_users_own_is_given_the_whole_text() {
     let project = Project::new(&[("a.py", TEXT)]);
-    let mut nvim = Nvim::start(&project, "{}", &[]).await;
-    nvim.edit("a.py").await;
+    let mut nvim = Nvim::open(&project, "{}", &[], "a.py").await;
     nvim.command("AgentMode nothing-that-there-is-and-a-name-that-is-longer-than-any-line-of-it").await;
     let message = nvim.wait("message").await;
     assert!(message["text"].as_str().is_some_and(|text| text.ends_with("use planner or supervised")), "{message}");

@@ -12,6 +12,7 @@ use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::{change, says};
 use crate::support::servers::tool;
 
 const TEXT: &str =
@@ -34,11 +35,7 @@ const LOOKS: [Look; 4] = [
 ];
 
 fn edit(old: &str, new: &str, proceed: bool) -> Reply {
-    step("edit_file", json!({"path": "a.py", "old_string": old, "new_string": new}), proceed)
-}
-
-fn says(text: &str) -> Reply {
-    Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": text}))
+    step("edit_file", change("a.py", old, new), proceed)
 }
 
 fn plan() -> Reply {
@@ -115,8 +112,7 @@ async fn an_answer_looks_like_its_reference() {
         let text =
             "`f` returns a number:\n\n```python\nreturn 1\n```\n\n- it is called by nobody\n- `a.py::g` is alike";
         let (_project, _server, mut nvim) = started(look, vec![says(text)]).await;
-        nvim.command("AgentAsk explain f").await;
-        nvim.finished().await;
+        nvim.task("AgentAsk explain f").await;
         looks_like(&nvim, "answer", look).await;
     }
 }
@@ -126,10 +122,8 @@ async fn a_review_looks_like_its_reference() {
     for look in &LOOKS {
         let script = vec![edit("return 1", "return undefined_name", true), edit("return 2", "return 22", false)];
         let (_project, _server, mut nvim) = started(look, script).await;
-        nvim.command("AgentAsk! change f and g").await;
-        nvim.finished().await;
-        nvim.command("wincmd t | only | AgentReview").await;
-        nvim.screen.shows("1/2 f").await;
+        nvim.task("AgentAsk! change f and g").await;
+        nvim.command_shows("wincmd t | only | AgentReview", "1/2 f").await;
         looks_like(&nvim, "review", look).await;
     }
 }
@@ -138,8 +132,7 @@ async fn a_review_looks_like_its_reference() {
 async fn a_plan_looks_like_its_reference() {
     for look in &LOOKS {
         let (_project, _server, mut nvim) = started(look, vec![plan()]).await;
-        nvim.command("AgentPlan rename what f and g return").await;
-        nvim.wait("SextantPlan").await;
+        nvim.command_until("AgentPlan rename what f and g return", "SextantPlan").await;
         nvim.screen.shows("Return a name from g").await;
         looks_like(&nvim, "plan", look).await;
     }
@@ -150,8 +143,7 @@ async fn a_question_looks_like_its_reference() {
     for look in &LOOKS {
         let write = step("write_file", json!({"path": "conftest.py", "content": "import sys\n"}), true);
         let (_project, _server, mut nvim) = started(look, vec![write, says("done")]).await;
-        nvim.command("AgentAsk! set the tests up").await;
-        nvim.wait("SextantQuestion").await;
+        nvim.command_until("AgentAsk! set the tests up", "SextantQuestion").await;
         looks_like(&nvim, "question", look).await;
     }
 }
@@ -160,10 +152,8 @@ async fn a_question_looks_like_its_reference() {
 async fn the_history_looks_like_its_reference() {
     for look in &LOOKS {
         let (_project, _server, mut nvim) = started(look, vec![edit("return 1", "return 11", false)]).await;
-        nvim.command("AgentAsk! change f").await;
-        nvim.finished().await;
-        nvim.command("wincmd t | only | AgentHistory").await;
-        nvim.screen.shows("change f").await;
+        nvim.task("AgentAsk! change f").await;
+        nvim.command_shows("wincmd t | only | AgentHistory", "change f").await;
         looks_like(&nvim, "history", look).await;
     }
 }
@@ -172,8 +162,7 @@ async fn the_history_looks_like_its_reference() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_report_on_health_looks_like_its_reference() {
     let (project, server, mut nvim) = started(&LOOKS[0], vec![says("a number")]).await;
-    nvim.command("AgentAsk explain f").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk explain f").await;
     nvim.command("checkhealth sextant").await;
     let lines: Vec<String> = nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)").await;
     let mut text = lines.join("\n");

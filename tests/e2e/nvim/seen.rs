@@ -6,6 +6,7 @@ use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 const TEXT: &str = "def f() -> int:\n    return 1\n";
 
@@ -18,14 +19,12 @@ fn long_plan() -> Reply {
 }
 
 fn edit() -> Reply {
-    step("edit_file", json!({"path": "a.py", "old_string": "return 1", "new_string": "return 11"}), false)
+    step("edit_file", change("a.py", "return 1", "return 11"), false)
 }
 
 async fn with_a_plan(project: &Project, server: &ModelServer) -> Nvim {
-    let mut nvim = Nvim::on_screen(project, &options(server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentPlan change it").await;
-    nvim.wait("SextantPlan").await;
+    let mut nvim = Nvim::open_on_screen(project, &options(server), &["ruff"], "a.py").await;
+    nvim.command_until("AgentPlan change it", "SextantPlan").await;
     nvim.screen.shows("Sextant plan · waiting for approval").await;
     nvim
 }
@@ -57,15 +56,13 @@ async fn what_becomes_of_another_command_is_not_written_into_the_plan() {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start([long_plan()]).await;
     let mut nvim = with_a_plan(&project, &server).await;
-    nvim.command("AgentUndo").await;
-    nvim.failed().await;
+    nvim.failed_task("AgentUndo").await;
     nvim.screen.shows("Sextant: there is nothing to undo").await;
     let lines: Vec<String> = nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)").await;
     assert_eq!(lines[0], "# One change", "{lines:?}");
     nvim.command("wincmd p").await;
     server.push(Reply::Status(401, vec![], "{\"error\": {\"message\": \"no\"}}".into()));
-    nvim.command("AgentAsk say something").await;
-    nvim.failed().await;
+    nvim.failed_task("AgentAsk say something").await;
     let all = "return table.concat(vim.api.nvim_buf_get_lines(vim.fn.bufnr('sextant://plan'), 0, -1, false), '\\n')";
     let document: String = nvim.lua(all).await;
     assert!(!document.contains('✗'), "{document}");
@@ -76,11 +73,9 @@ async fn a_page_that_is_asked_for_is_not_hidden_by_the_plan() {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start([long_plan()]).await;
     let nvim = with_a_plan(&project, &server).await;
-    nvim.command("AgentHistory").await;
-    nvim.screen.shows("# What was done and undone").await;
+    nvim.command_shows("AgentHistory", "# What was done and undone").await;
     nvim.screen.shows("Nothing was changed here yet").await;
     let here: String = nvim.lua("return vim.api.nvim_buf_get_name(0)").await;
     assert_eq!(here, "sextant://history");
-    nvim.command("AgentPlan").await;
-    nvim.screen.shows("Sextant plan · waiting for approval").await;
+    nvim.command_shows("AgentPlan", "Sextant plan · waiting for approval").await;
 }

@@ -6,12 +6,9 @@ use crate::nvim::ask::step;
 use crate::support::model_server::ModelServer;
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
-use crate::support::servers::{PATIENCE_MS, language_tools, tool};
+use crate::support::replies::change;
+use crate::support::servers::{CHANGE, OPEN, PATIENCE_MS, PULL, SAVE, language_tools, pulling, push, tool};
 
-pub(crate) const OPEN: &str = "textDocument/didOpen";
-pub(crate) const CHANGE: &str = "textDocument/didChange";
-const SAVE: &str = "textDocument/didSave";
-pub(crate) const PULL: &str = "textDocument/diagnostic";
 /// Neovim's own, which [`MARK`] makes known to the server.
 const OWN_PULL: &str = "textDocument/diagnostic of the editor";
 
@@ -40,10 +37,6 @@ function _G.ask(ms, files)
   end)
 end
 ";
-
-pub(crate) fn push(version: &str) -> Value {
-    json!({"publish": {"version": version, "items": "scan"}})
-}
 
 pub(crate) fn stale() -> Value {
     json!({"publish": {"version": "-1", "items": "old"}})
@@ -79,8 +72,7 @@ impl Faked {
         std::fs::write(&file, script.to_string()).expect("a script");
         let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/fake_server.py");
         let command = json!([tool("python3"), program, file]);
-        let nvim = Nvim::start(&project, options, &[]).await;
-        nvim.edit("a.py").await;
+        let nvim = Nvim::open(&project, options, &[], "a.py").await;
         let setup = format!(
             "{ASK}{MARK}
             local config = {{ name = '{name}', cmd = vim.json.decode([==[{command}]==]), root_dir = vim.fn.getcwd() }}
@@ -203,10 +195,6 @@ impl Entry {
     }
 }
 
-pub(crate) fn pulling() -> Value {
-    json!({"diagnosticProvider": {"interFileDependencies": true, "workspaceDiagnostics": false}})
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_publish_of_our_version_is_versioned_and_silence_after_a_repair_is_no_answer() {
     let changes = json!([[push("same")], []]);
@@ -252,7 +240,7 @@ async fn a_server_that_checks_on_saving_is_fresh_after_the_save_and_before_it_no
 
 /// The summary of a task that writes an error into `a.py`, with a server that checks on saving.
 async fn broken_with(save: &str) -> String {
-    let edit = json!({"path": "a.py", "old_string": "fine", "new_string": "bad"});
+    let edit = change("a.py", "fine", "bad");
     let model = ModelServer::start([step("edit_file", edit, false)]).await;
     let options = format!(
         "{{ publishes_once = {{ 'fake' }}, \
@@ -715,8 +703,7 @@ async fn what_vtsls_answers_by_command_is_what_it_publishes() {
     let files = [("tsconfig.json", &*json!({"compilerOptions": options}).to_string()), ("a.ts", text)];
     for (setting, softest) in [("nil", 2), ("false", 1)] {
         let project = Project::new(&files);
-        let nvim = Nvim::start(&project, "{}", &[]).await;
-        nvim.edit("a.ts").await;
+        let nvim = Nvim::open(&project, "{}", &[], "a.ts").await;
         nvim.greeted().await;
         let folder = language_tools("vtsls");
         let setup = format!(

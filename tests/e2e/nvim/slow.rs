@@ -15,8 +15,7 @@ async fn planned(project: &Project, tools: &std::path::Path) -> String {
     ))
     .await;
     nvim.edit("src/shop/report.py").await;
-    nvim.command("AgentPlan make this file type-clean").await;
-    nvim.wait("SextantPlan").await;
+    nvim.command_until("AgentPlan make this file type-clean", "SextantPlan").await;
     nvim.lua::<Vec<String>>("return vim.api.nvim_buf_get_lines(vim.fn.bufnr('sextant://plan'), 0, -1, false)")
         .await
         .join("\n")

@@ -6,6 +6,7 @@ use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 const TEXT: &str =
     "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n\n\ndef h() -> int:\n    return 3\n";
@@ -20,16 +21,14 @@ fn plan() -> Reply {
 }
 
 fn replace(old: &str, new: &str) -> Reply {
-    step("edit_file", json!({"path": "src/a.py", "old_string": old, "new_string": new}), false)
+    step("edit_file", change("src/a.py", old, new), false)
 }
 
 async fn planned(server: &ModelServer, with: &str) -> (Project, Nvim) {
     let project = Project::new(&[("src/a.py", TEXT)]);
     let with = options(server).replacen('{', &format!("{{ {with}"), 1);
-    let mut nvim = Nvim::on_screen(&project, &with, &["ruff"]).await;
-    nvim.edit("src/a.py").await;
-    nvim.command("AgentPlan change all").await;
-    nvim.wait("SextantPlan").await;
+    let mut nvim = Nvim::open_on_screen(&project, &with, &["ruff"], "src/a.py").await;
+    nvim.command_until("AgentPlan change all", "SextantPlan").await;
     nvim.screen.shows("change h").await;
     (project, nvim)
 }
@@ -53,13 +52,10 @@ async fn a_step_is_one_line_and_the_code_stays_in_sight() {
         assert!(screen.contains(part), "{part}:\n{screen}");
     }
     assert!(!screen.contains("because"), "the details are folded:\n{screen}");
-    nvim.keys("9G<Tab>").await;
-    nvim.screen.shows("because: asked").await;
-    nvim.keys("<Tab>K").await;
-    nvim.screen.shows("Step 2").await;
+    nvim.keys_show("9G<Tab>", "because: asked").await;
+    nvim.keys_show("<Tab>K", "Step 2").await;
     nvim.screen.shows("expect: changed").await;
-    nvim.keys("q?").await;
-    nvim.screen.shows("take this step and all behind it back").await;
+    nvim.keys_show("q?", "take this step and all behind it back").await;
     nvim.keys("q<CR>").await;
     assert!(holds(&nvim, "vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'a.py'").await, "{}", nvim.screen.text());
     assert_eq!(nvim.lua::<usize>("return vim.fn.line('.')").await, 5);
@@ -100,10 +96,8 @@ async fn what_the_user_unfolds_stays_and_what_runs_folds_again_in_sight() {
     ];
     let server = ModelServer::start(script).await;
     let (_project, mut nvim) = planned(&server, "").await;
-    nvim.keys("9G<Tab>").await;
-    nvim.screen.shows("because: asked").await;
-    nvim.keys("a").await;
-    nvim.screen.shows("running step 3 of 3").await;
+    nvim.keys_show("9G<Tab>", "because: asked").await;
+    nvim.keys_show("a", "running step 3 of 3").await;
     assert_eq!(nvim.lua::<Vec<u64>>(UNFOLDED).await, [2], "{}", nvim.screen.text());
     nvim.screen.shows("[>] change h").await;
     go.notify_one();
@@ -120,17 +114,14 @@ async fn the_plan_s_bar_shows_what_its_task_waits_for() {
     let held = |reply: Reply| Reply::Held(Box::new(reply), go.clone());
     let server = ModelServer::start([held(plan()), held(replace("return 1", "return 11"))]).await;
     let project = Project::new(&[("src/a.py", TEXT)]);
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("src/a.py").await;
-    nvim.command("AgentPlan change all").await;
-    nvim.screen.shows("planning · waiting for the model 1 s").await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "src/a.py").await;
+    nvim.command_shows("AgentPlan change all", "planning · waiting for the model 1 s").await;
     nvim.screen.shows("s in all · ").await;
     go.notify_one();
     nvim.wait("SextantPlan").await;
     nvim.screen.hides("waiting for the model").await;
     nvim.screen.shows("Sextant plan · waiting for approval ─").await;
-    nvim.keys("s").await;
-    nvim.screen.shows("running step 1 of 3 · waiting for the model 1 s").await;
+    nvim.keys_show("s", "running step 1 of 3 · waiting for the model 1 s").await;
     nvim.screen.shows(" tokens · <C-c> stop").await;
     go.notify_one();
     nvim.finished().await;
@@ -148,8 +139,7 @@ async fn a_long_result_leaves_the_steps_in_sight_and_is_shown_whole_by_a_key() {
     for part in ["word … <Tab>", "change f", "change g", "change h"] {
         nvim.screen.shows(part).await;
     }
-    nvim.keys("gg<Tab>").await;
-    nvim.screen.shows("word end").await;
+    nvim.keys_show("gg<Tab>", "word end").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

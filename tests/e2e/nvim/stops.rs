@@ -8,6 +8,7 @@ use crate::nvim::ask::step;
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::change;
 use crate::support::servers::tool;
 
 const TEXT: &str = "def f() -> int:\n    return 1\n";
@@ -25,7 +26,7 @@ enum Phase {
 }
 
 fn edit() -> Reply {
-    step("edit_file", json!({"path": "a.py", "old_string": "return 1", "new_string": "return 11"}), true)
+    step("edit_file", change("a.py", "return 1", "return 11"), true)
 }
 
 fn run(words: &[&str]) -> Reply {
@@ -60,8 +61,7 @@ async fn stopped(phase: Phase) -> Duration {
          diagnostics = {{ timeout_ms = 60000, start_timeout_ms = 120000 }} }}",
         server.url()
     );
-    let mut nvim = Nvim::start(&project, &options, &[]).await;
-    nvim.edit("a.py").await;
+    let mut nvim = Nvim::open(&project, &options, &[], "a.py").await;
     if matches!(phase, Phase::FirstLook | Phase::Settling) {
         let file = project.beside("fake").join("script.json");
         std::fs::write(&file, answering(phase == Phase::Settling).to_string()).expect("a script");
@@ -85,8 +85,7 @@ async fn stopped(phase: Phase) -> Duration {
         }
     }
     let asked = Instant::now();
-    nvim.command("AgentStop").await;
-    let failure = nvim.failed().await;
+    let failure = nvim.failed_task("AgentStop").await;
     let took = asked.elapsed();
     assert_eq!(failure["kind"], "cancelled", "{phase:?}: {failure}");
     let text = if phase == Phase::FirstLook { TEXT.to_owned() } else { TEXT.replace("return 1", "return 11") };
@@ -130,8 +129,7 @@ async fn a_stop_while_neovim_is_busy_leaves_the_process_as_it_is() {
     let project = Project::new(&[("a.py", TEXT)]);
     let done = json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "hello"});
     let server = ModelServer::start([edit(), Reply::Stall("{".into()), Reply::Json(done)]).await;
-    let mut nvim = Nvim::start(&project, &crate::nvim::ask::options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
+    let mut nvim = Nvim::open(&project, &crate::nvim::ask::options(&server), &["ruff"], "a.py").await;
     nvim.command("AgentAsk change it").await;
     server.requests_seen(2).await;
     // What the end of the task asks is answered when nobody waits for it any more.
@@ -139,7 +137,6 @@ async fn a_stop_while_neovim_is_busy_leaves_the_process_as_it_is() {
     assert_eq!(nvim.failed().await["kind"], "cancelled");
     let own = "local out = {} for _, c in ipairs(vim.api.nvim_list_chans()) do if c.client and c.client.name == 'sextant' then out[#out + 1] = c.id end end return out";
     let before: Value = nvim.lua(own).await;
-    nvim.command("AgentAsk say hello").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk say hello").await;
     assert_eq!(nvim.lua::<Value>(own).await, before, "it is the same process");
 }

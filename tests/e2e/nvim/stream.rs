@@ -36,8 +36,7 @@ async fn streaming(lines: usize) -> (Project, ModelServer, Nvim) {
     let project = Project::new(&[("a.py", "x = 1\n")]);
     let answer = json!({"reasoning": "", "action": null, "continue": false, "confidence": 1, "answer": text});
     let server = ModelServer::dealing([Reply::Json(answer)], Dealing { characters: 6, bytes: 4096 }).await;
-    let nvim = Nvim::on_screen(&project, &options(&server), &[]).await;
-    nvim.edit("a.py").await;
+    let nvim = Nvim::open_on_screen(&project, &options(&server), &[], "a.py").await;
     assert!(nvim.lua::<bool>(WATCH).await);
     nvim.command("AgentAsk what is this?").await;
     (project, server, nvim)
@@ -78,8 +77,7 @@ async fn a_stop_in_the_middle_of_a_stream_is_at_rest_at_once() {
     let (_project, _server, mut nvim) = streaming(MANY).await;
     reached(&nvim, 200).await;
     let asked = Instant::now();
-    nvim.command("AgentStop").await;
-    nvim.failed().await;
+    nvim.failed_task("AgentStop").await;
     let took = asked.elapsed();
     let then = shown(&nvim).await;
     // Nothing comes behind the end.
@@ -128,10 +126,8 @@ async fn what_a_model_says_and_its_last_word_are_apart() {
     let done = calls("I did so.", &[("done", json!({"answer": "Finished."}))]);
     let server = ModelServer::start([read, done]).await;
     let options = options(&server).replace("model = 'm',", "model = 'm', style = 'conversation', context = 64000,");
-    let mut nvim = Nvim::start(&project, &options, &[]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentAsk what is this?").await;
-    nvim.finished().await;
+    let mut nvim = Nvim::open(&project, &options, &[], "a.py").await;
+    nvim.task("AgentAsk what is this?").await;
     let answer = nvim.answered("Finished.").await;
     assert!(!answer.contains("so.Finished") && !answer.contains("so.I did"), "{answer}");
 }

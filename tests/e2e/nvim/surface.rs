@@ -1,17 +1,14 @@
 //! What a user sees and reaches while the agent works: the wait, the way to the code, the room on the screen.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::{change, says};
 
 const TEXT: &str = "def f() -> int:\n    return 1\n\n\nclass Cart:\n    def total(self) -> int:\n        return 2\n";
-
-fn answer(text: &str) -> Reply {
-    Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": text}))
-}
 
 async fn holds(nvim: &Nvim, condition: &str) -> bool {
     nvim.lua(&format!("return (vim.wait(30000, function() return {condition} end, 10))")).await
@@ -32,16 +29,14 @@ async fn the_wait_for_the_model_and_its_retries_can_be_seen() {
     .await;
     nvim.edit("a.py").await;
     assert_eq!(nvim.lua::<String>("return require('sextant').status().state").await, "idle");
-    nvim.command("AgentAsk do something").await;
-    nvim.screen.shows("retry 2 of 2 in 1 s").await;
+    nvim.command_shows("AgentAsk do something", "retry 2 of 2 in 1 s").await;
     server.requests_seen(2).await;
     let status: Value = nvim.lua("return require('sextant').status()").await;
     assert_eq!(status["state"], "running");
     assert_eq!(status["request"], "do something");
     assert!(status["elapsed"].as_f64().unwrap() > 0.5 && status["model"].as_str().unwrap().ends_with(":m"), "{status}");
     assert!(nvim.lua::<String>("return require('sextant').statusline()").await.contains(" s in all"));
-    nvim.command("AgentStop").await;
-    nvim.failed().await;
+    nvim.failed_task("AgentStop").await;
     assert!(holds(&nvim, "require('sextant').statusline() == ''").await);
     let phases: Vec<String> = nvim.lua("return vim.g.phases").await;
     for phase in ["servers", "model", "retry"] {
@@ -57,7 +52,7 @@ async fn the_recipes_for_status_lines_show_what_a_task_waits_for() {
     let recipes = help.split("lualine.nvim: >lua\n").nth(1).and_then(|rest| rest.split("\n<").next()).expect("recipes");
     let (line, lualine) = recipes.split_once('\n').expect("two recipes");
     let project = Project::new(&[("a.py", TEXT)]);
-    let server = ModelServer::start([Reply::Stall("{".into()), answer("done")]).await;
+    let server = ModelServer::start([Reply::Stall("{".into()), says("done")]).await;
     let mut nvim = Nvim::on_screen(&project, &options(&server), &[]).await;
     nvim.command("set laststatus=3").await;
     nvim.edit("a.py").await;
@@ -78,8 +73,7 @@ async fn the_recipes_for_status_lines_show_what_a_task_waits_for() {
         );
     }
     assert!(status_row(&nvim).contains(name), "{}", nvim.screen.text());
-    nvim.command("AgentStop").await;
-    nvim.failed().await;
+    nvim.failed_task("AgentStop").await;
     assert!(holds(&nvim, "_G.component() == ''").await);
 }
 
@@ -92,11 +86,9 @@ fn status_row(nvim: &Nvim) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_name_in_the_answer_leads_to_its_code() {
     let project = Project::new(&[("a.py", TEXT), ("b.py", "x = 1\n")]);
-    let server = ModelServer::start([answer("See `a.py::Cart::total`, then b.py.")]).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("b.py").await;
-    nvim.command("AgentAsk what is where").await;
-    nvim.finished().await;
+    let server = ModelServer::start([says("See `a.py::Cart::total`, then b.py.")]).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "b.py").await;
+    nvim.task("AgentAsk what is where").await;
     nvim.command("AgentShow").await;
     nvim.keys("gg/Cart::<CR>").await;
     nvim.keys("<CR>").await;
@@ -111,9 +103,8 @@ async fn a_name_in_the_answer_leads_to_its_code() {
     nvim.command("call win_gotoid(bufwinid('sextant://answer')) | close").await;
     nvim.command("AgentShow").await;
     assert!(holds(&nvim, "vim.api.nvim_buf_get_name(0) == 'sextant://answer'").await);
-    server.push(answer("And so on."));
-    nvim.keys("i").await;
-    nvim.screen.shows("Ask:").await;
+    server.push(says("And so on."));
+    nvim.keys_show("i", "Ask:").await;
     nvim.keys("and then?<CR>").await;
     nvim.finished().await;
     assert!(server.requests().last().unwrap().body.to_string().contains("and then?"));
@@ -122,21 +113,17 @@ async fn a_name_in_the_answer_leads_to_its_code() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_code_keeps_half_of_the_screen_and_an_empty_list_goes() {
     let project = Project::new(&[("a.py", TEXT)]);
-    let edit =
-        |old: &str, new: &str| step("edit_file", json!({"path": "a.py", "old_string": old, "new_string": new}), false);
+    let edit = |old: &str, new: &str| step("edit_file", change("a.py", old, new), false);
     let server = ModelServer::start([edit("return 1", "return undefined_name")]).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
     nvim.command("let g:code = win_getid()").await;
-    nvim.command("AgentAsk! change f").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk! change f").await;
     let list = "require('sextant.ui.room').list_window()";
     assert!(holds(&nvim, &format!("{list} ~= nil")).await);
     assert_eq!(nvim.lua::<usize>(&format!("return vim.api.nvim_win_get_height({list})")).await, 3);
     let code: usize = nvim.lua("return vim.api.nvim_win_get_height(vim.g.code)").await;
     assert!(code >= 12, "{code} of 24\n{}", nvim.screen.text());
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     assert!(holds(&nvim, &format!("{list} == nil")).await, "{}", nvim.screen.text());
     let here: usize = nvim.lua("return vim.g.code - vim.api.nvim_get_current_win()").await;
     assert_eq!(here, 0, "the focus stays");
@@ -145,50 +132,39 @@ async fn the_code_keeps_half_of_the_screen_and_an_empty_list_goes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_list_that_the_user_closed_stays_closed_until_a_task_introduces_more() {
     let project = Project::new(&[("a.py", TEXT)]);
-    let edit =
-        |old: &str, new: &str| step("edit_file", json!({"path": "a.py", "old_string": old, "new_string": new}), false);
+    let edit = |old: &str, new: &str| step("edit_file", change("a.py", old, new), false);
     let server = ModelServer::start([edit("return 1", "return undefined_name")]).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentAsk! change f").await;
-    nvim.finished().await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("AgentAsk! change f").await;
     let list = "require('sextant.ui.room').list_window()";
     assert!(holds(&nvim, &format!("{list} ~= nil")).await);
     nvim.command("cclose").await;
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     assert!(holds(&nvim, "#vim.fn.getqflist() == 0").await);
-    nvim.command("AgentRedo").await;
-    nvim.finished().await;
+    nvim.task("AgentRedo").await;
     assert!(holds(&nvim, "#vim.fn.getqflist() == 1").await);
     assert!(nvim.lua::<bool>(&format!("return {list} == nil")).await, "{}", nvim.screen.text());
     server.push(edit("return 2", "return another_name"));
-    nvim.command("AgentAsk! change total").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk! change total").await;
     assert!(holds(&nvim, &format!("{list} ~= nil")).await, "{}", nvim.screen.text());
     // Sextant closed an empty list itself: the redo opens it again.
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     assert!(holds(&nvim, &format!("{list} == nil")).await, "{}", nvim.screen.text());
-    nvim.command("AgentRedo").await;
-    nvim.finished().await;
+    nvim.task("AgentRedo").await;
     assert!(holds(&nvim, &format!("{list} ~= nil")).await, "{}", nvim.screen.text());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn short_names_and_an_operator_do_what_the_commands_do() {
     let project = Project::new(&[("a.py", TEXT)]);
-    let server = ModelServer::start([answer("one"), answer("two"), answer("three")]).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("Agent ask explain it").await;
-    nvim.finished().await;
+    let server = ModelServer::start([says("one"), says("two"), says("three")]).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("Agent ask explain it").await;
     assert!(server.requests().last().unwrap().body.to_string().contains("explain it"));
     let names: Vec<String> = nvim.lua("return vim.fn.getcompletion('Agent un', 'cmdline')").await;
     assert_eq!(names, ["undo"]);
     nvim.command("nmap gs <Plug>(sextant-ask)").await;
-    nvim.keys("gggs2j").await;
-    nvim.screen.shows("Ask:").await;
+    nvim.keys_show("gggs2j", "Ask:").await;
     nvim.keys("look at this<CR>").await;
     nvim.finished().await;
     let asked = server.requests().last().unwrap().body.to_string();
@@ -203,8 +179,7 @@ async fn short_names_and_an_operator_do_what_the_commands_do() {
 async fn names_files_and_codes_are_completed_in_a_request() {
     let text = "import os\n\n\nclass Cart:\n    def total(self) -> int:\n        return 1\n";
     let project = Project::new(&[("a.py", text), ("pkg/b.py", "x = 1\n")]);
-    let nvim = Nvim::start(&project, "{}", &["ruff"]).await;
-    nvim.edit("pkg/b.py").await;
+    let nvim = Nvim::open(&project, "{}", &["ruff"], "pkg/b.py").await;
     nvim.edit("a.py").await;
     assert!(holds(&nvim, "#vim.diagnostic.get(0) == 1").await);
     for (typed, offered) in [
@@ -230,14 +205,11 @@ async fn the_binary_of_the_plugins_own_folder_is_found() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_history_undoes_and_shows_what_stands_afterwards() {
     let project = Project::new(&[("a.py", TEXT)]);
-    let change = json!({"path": "a.py", "old_string": "return 1", "new_string": "return 11"});
+    let change = change("a.py", "return 1", "return 11");
     let server = ModelServer::start([step("edit_file", change, false)]).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentAsk change f").await;
-    nvim.finished().await;
-    nvim.command("AgentHistory").await;
-    nvim.screen.shows("“change f” ← undo").await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("AgentAsk change f").await;
+    nvim.command_shows("AgentHistory", "“change f” ← undo").await;
     nvim.keys("u").await;
     nvim.finished().await;
     nvim.screen.shows("“change f” (undone)").await;
@@ -251,14 +223,11 @@ async fn the_history_undoes_and_shows_what_stands_afterwards() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_keys_of_the_history_act_on_the_work_under_the_cursor() {
     let project = Project::new(&[("a.py", TEXT)]);
-    let edit =
-        |old: &str, new: &str| step("edit_file", json!({"path": "a.py", "old_string": old, "new_string": new}), false);
+    let edit = |old: &str, new: &str| step("edit_file", change("a.py", old, new), false);
     let server = ModelServer::start([edit("return 1", "return 11"), edit("return 2", "return 22")]).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
     for request in ["AgentAsk! change f", "AgentAsk! change total"] {
-        nvim.command(request).await;
-        nvim.finished().await;
+        nvim.task(request).await;
     }
     let lines = "table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')";
     for (row, key, name, holds_text) in [
@@ -278,6 +247,5 @@ async fn the_keys_of_the_history_act_on_the_work_under_the_cursor() {
     }
     nvim.command("AgentHistory").await;
     assert!(holds(&nvim, "vim.fn.bufname() == 'sextant://history'").await);
-    nvim.keys("ggd").await;
-    nvim.screen.shows("no task is on this line").await;
+    nvim.keys_show("ggd", "no task is on this line").await;
 }

@@ -6,15 +6,12 @@ use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::{change, says};
 
 const TEXT: &str = "def alpha() -> int:\n    return 1\n";
 
-fn done(answer: &str) -> Reply {
-    Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": answer}))
-}
-
 fn breaks() -> Reply {
-    step("edit_file", json!({"path": "a.py", "old_string": "return 1", "new_string": "return missing"}), false)
+    step("edit_file", change("a.py", "return 1", "return missing"), false)
 }
 
 fn plan(title: &str) -> Reply {
@@ -29,20 +26,16 @@ async fn shown_here(nvim: &Nvim, name: &str) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_windows_open_in_the_tab_that_the_user_asks_in() {
     let project = Project::new(&[("a.py", TEXT)]);
-    let server = ModelServer::start([done("one"), done("two"), plan("Plan it")]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentAsk say one").await;
-    nvim.finished().await;
+    let server = ModelServer::start([says("one"), says("two"), plan("Plan it")]).await;
+    let mut nvim = Nvim::open(&project, &options(&server), &[], "a.py").await;
+    nvim.task("AgentAsk say one").await;
     nvim.command("tabedit a.py").await;
     assert!(!shown_here(&nvim, "answer").await);
-    nvim.command("AgentAsk say two").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk say two").await;
     assert!(shown_here(&nvim, "answer").await, "the answer is where the question was asked");
     assert!(nvim.answer().await.contains("two"));
 
-    nvim.command("AgentPlan plan it").await;
-    nvim.wait("SextantPlan").await;
+    nvim.command_until("AgentPlan plan it", "SextantPlan").await;
     nvim.command("tabfirst").await;
     assert!(!shown_here(&nvim, "plan").await);
     nvim.command("AgentPlan").await;
@@ -61,12 +54,11 @@ async fn the_windows_open_in_the_tab_that_the_user_asks_in() {
 async fn two_projects_in_one_neovim_each_have_their_own_list_and_plan() {
     let one = Project::named("one", &[("a.py", TEXT)]);
     let two = Project::named("two", &[("a.py", TEXT)]);
-    let server = ModelServer::start([breaks(), breaks(), plan("In one"), done("nothing")]).await;
+    let server = ModelServer::start([breaks(), breaks(), plan("In one"), says("nothing")]).await;
     let mut nvim = Nvim::start(&one, &options(&server), &["basedpyright"]).await;
     for project in [&one, &two] {
         nvim.edit(&project.root().join("a.py").display().to_string()).await;
-        nvim.command("AgentAsk break alpha").await;
-        nvim.finished().await;
+        nvim.task("AgentAsk break alpha").await;
         let list: Value = nvim
             .lua("local q = vim.fn.getqflist({ items = 1, title = 1 }); return { vim.api.nvim_buf_get_name(q.items[1].bufnr), q.title }")
             .await;
@@ -76,17 +68,11 @@ async fn two_projects_in_one_neovim_each_have_their_own_list_and_plan() {
     }
     // The plan in the window is of the first project, the last command of the second: the first is meant.
     nvim.edit(&one.root().join("a.py").display().to_string()).await;
-    nvim.command("AgentPlan change alpha in one").await;
-    nvim.wait("SextantPlan").await;
+    nvim.command_until("AgentPlan change alpha in one", "SextantPlan").await;
     nvim.command("wincmd p").await;
     nvim.edit(&two.root().join("a.py").display().to_string()).await;
-    nvim.command("AgentAsk say nothing").await;
-    nvim.finished().await;
-    server.push(step(
-        "edit_file",
-        json!({"path": "a.py", "old_string": "return missing", "new_string": "return 2"}),
-        false,
-    ));
+    nvim.task("AgentAsk say nothing").await;
+    server.push(step("edit_file", change("a.py", "return missing", "return 2"), false));
     nvim.command("AgentPlan").await;
     nvim.keys("<CR>").await;
     let summary = nvim.finished().await;
@@ -102,17 +88,14 @@ async fn undo_and_redo_are_about_the_project_of_the_file_at_hand() {
     let mut nvim = Nvim::start(&one, &options(&server), &[]).await;
     for project in [&one, &two] {
         nvim.edit(&project.root().join("a.py").display().to_string()).await;
-        nvim.command("AgentAsk break alpha").await;
-        nvim.finished().await;
+        nvim.task("AgentAsk break alpha").await;
     }
     nvim.edit(&one.root().join("a.py").display().to_string()).await;
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     let broken = || [&one, &two].map(|project| project.read("a.py").contains("missing"));
     assert_eq!(broken(), [false, true], "the last command was about the other project");
     nvim.edit(&two.root().join("a.py").display().to_string()).await;
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     assert_eq!(broken(), [false, false]);
 }
 
@@ -120,20 +103,16 @@ async fn undo_and_redo_are_about_the_project_of_the_file_at_hand() {
 async fn asked_from_a_window_of_ours_the_last_code_is_meant() {
     let project =
         Project::new(&[("a.py", &format!("{TEXT}\n\ndef beta() -> int:\n    return 2\n")), ("b.py", "x = 1\n")]);
-    let server = ModelServer::start([done("one"), done("two"), done("three")]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
-    nvim.edit("b.py").await;
+    let server = ModelServer::start([says("one"), says("two"), says("three")]).await;
+    let mut nvim = Nvim::open(&project, &options(&server), &[], "b.py").await;
     nvim.command("split a.py").await;
     nvim.command("6").await;
-    nvim.command("AgentAsk say one").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk say one").await;
     nvim.command("call win_gotoid(bufwinid('sextant://answer'))").await;
-    nvim.command("AgentAsk say two").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk say two").await;
     let asked = server.requests()[1].said_by("user").to_owned();
     assert!(asked.contains("a.py::beta"), "the cursor in the code counts: {asked}");
-    nvim.command("1,2AgentAsk say three").await;
-    nvim.finished().await;
+    nvim.task("1,2AgentAsk say three").await;
     let asked = server.requests()[2].said_by("user").to_owned();
     assert!(asked.contains("a.py::beta"), "a range of the answer is no range of the code: {asked}");
 }
@@ -141,15 +120,12 @@ async fn asked_from_a_window_of_ours_the_last_code_is_meant() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_that_is_refused_leaves_the_answer_as_it_is() {
     let project = Project::new(&[("a.py", TEXT)]);
-    let server = ModelServer::start([done("the answer to keep"), Reply::Stall("{".into())]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentAsk say one").await;
-    nvim.finished().await;
+    let server = ModelServer::start([says("the answer to keep"), Reply::Stall("{".into())]).await;
+    let mut nvim = Nvim::open(&project, &options(&server), &[], "a.py").await;
+    nvim.task("AgentAsk say one").await;
     nvim.command("call win_gotoid(bufwinid('sextant://answer'))").await;
     nvim.command("bwipeout a.py").await;
-    nvim.command("AgentAsk say two").await;
-    let message = nvim.wait("message").await;
+    let message = nvim.command_until("AgentAsk say two", "message").await;
     assert!(message["text"].as_str().is_some_and(|text| text.contains("this buffer is no file")), "{message}");
     nvim.failed().await;
     assert!(nvim.answer().await.contains("the answer to keep"));
@@ -159,15 +135,13 @@ async fn a_request_that_is_refused_leaves_the_answer_as_it_is() {
     nvim.command("AgentAsk say three").await;
     server.requests_seen(2).await;
     for (command, refusal) in [("AgentAnswer 1", "no question is open"), ("AgentUndo", "a task is running already")] {
-        nvim.command(command).await;
-        let message = nvim.wait("message").await;
+        let message = nvim.command_until(command, "message").await;
         assert!(message["text"].as_str().is_some_and(|text| text.contains(refusal)), "{message}");
     }
     assert!(nvim.answer().await.starts_with("# say three"), "{}", nvim.answer().await);
     let status: String = nvim.lua("return require('sextant.ui.show').status").await;
     assert_eq!(status, "running", "one that is refused ends nothing");
-    nvim.command("AgentStop").await;
-    let failure = nvim.wait("SextantFailed").await;
+    let failure = nvim.command_until("AgentStop", "SextantFailed").await;
     let failure = if failure["failure"]["kind"] == "cancelled" { failure } else { nvim.wait("SextantFailed").await };
     assert_eq!(failure["failure"]["message"], "stopped, nothing was changed", "{failure}");
     assert!(!failure["failure"]["hint"].as_str().unwrap_or_default().contains("AgentUndo"), "{failure}");
@@ -177,11 +151,9 @@ async fn a_request_that_is_refused_leaves_the_answer_as_it_is() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_that_is_too_long_is_refused_before_the_model_is_asked() {
     let project = Project::new(&[("a.py", TEXT)]);
-    let server = ModelServer::start([done("the answer to keep"), done("and one more")]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentAsk say one").await;
-    nvim.finished().await;
+    let server = ModelServer::start([says("the answer to keep"), says("and one more")]).await;
+    let mut nvim = Nvim::open(&project, &options(&server), &[], "a.py").await;
+    nvim.task("AgentAsk say one").await;
     for command in ["AgentAsk", "AgentPlan"] {
         for kilobytes in [65, 2_000] {
             let words = format!("vim.cmd['{command}']({{ args = {{ ('x'):rep({kilobytes} * 1024) }} }}) return true");
@@ -196,7 +168,6 @@ async fn a_request_that_is_too_long_is_refused_before_the_model_is_asked() {
         }
     }
     assert_eq!(server.requests().len(), 1, "the model is not asked");
-    nvim.command("AgentAsk say two").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk say two").await;
     assert!(nvim.answer().await.contains("and one more"), "{}", nvim.answer().await);
 }

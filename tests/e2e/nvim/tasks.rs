@@ -61,10 +61,8 @@ async fn carried_out(name: &str) {
     let project = planted(&task);
     let before = project.bytes();
     let server = ModelServer::start(list(&task["replies"]).iter().cloned().map(Reply::Json)).await;
-    let mut nvim = Nvim::start(&project, &options(&server), BOTH).await;
-    nvim.edit("toolshed/report.py").await;
-    nvim.command(&format!("AgentPlan! {}", text(&task["text"]))).await;
-    nvim.wait("SextantPlan").await;
+    let mut nvim = Nvim::open(&project, &options(&server), BOTH, "toolshed/report.py").await;
+    nvim.command_until(&format!("AgentPlan! {}", text(&task["text"])), "SextantPlan").await;
     assert_eq!(project.bytes(), before, "a plan changes nothing");
     nvim.keys("<CR>").await;
     let summary = nvim.finished().await;
@@ -93,8 +91,7 @@ async fn carried_out(name: &str) {
         }
     }
 
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     assert_eq!(project.bytes(), before, "the whole of it is rolled back byte for byte");
 }
 

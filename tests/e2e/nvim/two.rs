@@ -79,8 +79,7 @@ async fn a_file_that_both_have_is_read_again_in_the_other_one() {
     let mut one = used(&project, "cart.py").await;
     let two = used(&project, "cart.py").await;
     both_are_found(&project).await;
-    one.command("AgentAsk fix the warnings").await;
-    one.finished().await;
+    one.task("AgentAsk fix the warnings").await;
     assert_eq!(project.read("cart.py"), MENDED);
     reads(&two, MENDED).await;
     // What is unsaved in the other one is in the way of neither: it is said whose it is.
@@ -91,8 +90,7 @@ async fn a_file_that_both_have_is_read_again_in_the_other_one() {
     assert!(said.contains(&name(&two)) && said.contains("unsaved"), "{said}");
     assert_eq!(project.read("cart.py"), MENDED);
     two.command("write").await;
-    one.command("AgentUndo").await;
-    one.finished().await;
+    one.task("AgentUndo").await;
     reads(&two, &format!("{UNUSED}extra = 1\n")).await;
 }
 
@@ -102,26 +100,22 @@ async fn an_undo_names_the_later_task_of_another_session_before_it_takes_it() {
     let mut one = used(&project, "cart.py").await;
     let mut two = used(&project, "other.py").await;
     both_are_found(&project).await;
-    one.command("AgentAsk fix the warnings").await;
-    one.finished().await;
-    two.command("AgentAsk fix all warnings").await;
-    two.finished().await;
+    one.task("AgentAsk fix the warnings").await;
+    two.task("AgentAsk fix all warnings").await;
     one.command("AgentUndo").await;
     let failure = one.failed().await.to_string();
     for part in ["fix all warnings", "fix the warnings", "another session"] {
         assert!(failure.contains(part), "{part}: {failure}");
     }
     assert_eq!((project.read("cart.py"), project.read("other.py")), (MENDED.to_owned(), MENDED.to_owned()));
-    one.command("AgentUndo fix the warnings").await;
-    let undone = one.finished().await;
+    let undone = one.task("AgentUndo fix the warnings").await;
     assert!(undone.contains("fix the warnings"), "{undone}");
     assert_eq!((project.read("cart.py"), project.read("other.py")), (UNUSED.to_owned(), MENDED.to_owned()));
     // Nothing of its own is left: the other one's task is named all the same.
     one.command("AgentUndo").await;
     let failure = one.failed().await.to_string();
     assert!(failure.contains("fix all warnings"), "{failure}");
-    two.command("AgentUndo").await;
-    two.finished().await;
+    two.task("AgentUndo").await;
     assert_eq!(project.read("other.py"), UNUSED);
 }
 
@@ -130,8 +124,7 @@ async fn an_undo_after_a_client_has_edited_takes_the_one_that_is_named() {
     let project = Project::new(&[("cart.py", UNUSED), ("other.py", "x = 1\n")]);
     let mut nvim = used(&project, "cart.py").await;
     crate::rpc::joined(&project).await;
-    nvim.command("AgentAsk fix the warnings").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk fix the warnings").await;
     let mut client = McpClient::open(&project, "codex", &[]).await;
     client.edit("edit_file", replace("other.py", "1", "2")).await;
     assert!(client.end().await.success());
@@ -139,11 +132,9 @@ async fn an_undo_after_a_client_has_edited_takes_the_one_that_is_named() {
     let failure = nvim.failed().await.to_string();
     assert!(failure.contains("edits of codex") && failure.contains("fix the warnings"), "{failure}");
     assert_eq!((project.read("cart.py"), project.read("other.py")), (MENDED.to_owned(), "x = 2\n".to_owned()));
-    nvim.command("AgentUndo codex").await;
-    let undone = nvim.finished().await;
+    let undone = nvim.task("AgentUndo codex").await;
     assert!(undone.contains("edits of codex"), "{undone}");
     assert_eq!((project.read("cart.py"), project.read("other.py")), (MENDED.to_owned(), "x = 1\n".to_owned()));
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     assert_eq!(project.read("cart.py"), UNUSED);
 }

@@ -3,11 +3,12 @@
 use serde_json::{Value, json};
 
 use crate::nvim::ask::{BOTH, step};
-use crate::nvim::servers::{Faked, OPEN, PULL, pulling};
+use crate::nvim::servers::Faked;
 use crate::support::model_server::ModelServer;
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
-use crate::support::servers::PATIENCE_MS;
+use crate::support::replies::change;
+use crate::support::servers::{OPEN, PATIENCE_MS, PULL, pulling};
 
 const OPTIONS: &str = "{ diagnostics = { timeout_ms = 60000, start_timeout_ms = 120000 } }";
 const FILE: &str = "src/shop/inventory.py";
@@ -47,14 +48,12 @@ async fn after_a_plan_every_diagnostic_is_shown_once_and_none_stays_in_an_emptie
         end, 20))";
     assert!(nvim.lua::<bool>(both).await, "both servers have spoken");
     let before = shown(&nvim, FILE).await;
-    nvim.command("AgentPlan make this file type-clean").await;
-    nvim.wait("SextantPlan").await;
+    nvim.command_until("AgentPlan make this file type-clean", "SextantPlan").await;
     shows(&nvim, &before).await;
     // Out of sight too: there Sextant asks, and shows what it was answered.
     nvim.keys("q").await;
     nvim.edit("src/shop/report.py").await;
-    nvim.command("AgentPlan! make the workspace type-clean").await;
-    nvim.wait("SextantPlan").await;
+    nvim.command_until("AgentPlan! make the workspace type-clean", "SextantPlan").await;
     shows(&nvim, &before).await;
     nvim.keys("q").await;
     nvim.edit(FILE).await;
@@ -68,8 +67,7 @@ async fn a_plan_while_the_servers_start_shows_every_diagnostic_once() {
     let project = Project::shop();
     let mut nvim = Nvim::start(&project, OPTIONS, BOTH).await;
     nvim.edit(FILE).await;
-    nvim.command("AgentPlan make this file type-clean").await;
-    nvim.wait("SextantPlan").await;
+    nvim.command_until("AgentPlan make this file type-clean", "SextantPlan").await;
     // Neovim's own question to a server that has registered meanwhile may be answered later.
     let both = format!(
         "return (vim.wait(60000, function()
@@ -138,7 +136,7 @@ async fn a_server_that_registers_its_pulls_while_it_is_waited_for_is_pulled() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_server_publishes_and_is_pulled_for_counts_once() {
-    let edit = json!({"path": "a.py", "old_string": "fine", "new_string": "bad"});
+    let edit = change("a.py", "fine", "bad");
     let model = ModelServer::start([step("edit_file", edit, false)]).await;
     let options = format!(
         "{{ model = {{ provider = 'openai_compatible', model = 'm', base_url = '{}' }},
@@ -148,8 +146,7 @@ async fn what_a_server_publishes_and_is_pulled_for_counts_once() {
     let both = json!([{"publish": {"items": "scan"}}]);
     let on = json!({OPEN: both, "textDocument/didChange": both, PULL: [{"reply": {"pull": "scan"}}]});
     let mut fake = Faked::start_with("fake", &json!({"capabilities": pulling(), "on": on}), "fine\n", &options).await;
-    fake.nvim.command("AgentAsk break it").await;
-    let summary = fake.nvim.finished().await;
+    let summary = fake.nvim.task("AgentAsk break it").await;
     assert!(summary.contains("1 new diagnostic, 0 fixed"), "{summary}");
 }
 

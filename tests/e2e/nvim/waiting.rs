@@ -6,6 +6,7 @@ use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 fn plan(title: &str) -> Reply {
     let one = json!({"title": "change f", "symbols": ["a.py::f"], "because": "asked", "expect": "changed"});
@@ -29,13 +30,11 @@ async fn holds(nvim: &Nvim, buffer: &str, text: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_list_of_what_waits_resumes_and_discards() {
     let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n")]);
-    let edit = step("edit_file", json!({"path": "a.py", "old_string": "return 1", "new_string": "return 2"}), false);
+    let edit = step("edit_file", change("a.py", "return 1", "return 2"), false);
     let server = ModelServer::start([plan("First"), plan("Second"), plan("Third"), edit]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["ruff"], "a.py").await;
     for request in ["one", "two", "three"] {
-        nvim.command(&format!("AgentPlan change f, number {request}")).await;
-        nvim.wait("SextantPlan").await;
+        nvim.command_until(&format!("AgentPlan change f, number {request}"), "SextantPlan").await;
     }
     nvim.keys("q").await;
     nvim.command("AgentResume!").await;
@@ -52,8 +51,7 @@ async fn the_list_of_what_waits_resumes_and_discards() {
     nvim.keys("<CR>").await;
     nvim.finished().await;
     assert!(project.read("a.py").contains("return 2"));
-    nvim.command("AgentResume third").await;
-    nvim.wait("SextantPlan").await;
+    nvim.command_until("AgentResume third", "SextantPlan").await;
     let shown = text_of(&nvim, "plan").await;
     assert!(shown.starts_with("# Third"), "{shown}");
 }

@@ -37,8 +37,7 @@ async fn the_whole_workspace_is_what_is_on_disk_too_and_the_buffers_stay_as_they
     nvim.command("argadd pkg/unused0.py").await;
     nvim.edit("open.py").await;
     let before = buffers(&nvim).await;
-    nvim.command("AgentAsk! fix all warnings").await;
-    let summary = nvim.finished().await;
+    let summary = nvim.task("AgentAsk! fix all warnings").await;
     assert!(summary.contains("looked at all 36 files of the workspace"), "{summary}\n{}", nvim.answer().await);
     assert!(summary.contains("5 fixed"), "{summary}");
     for n in 0..5 {
@@ -52,8 +51,7 @@ async fn the_whole_workspace_is_what_is_on_disk_too_and_the_buffers_stay_as_they
     };
     assert_eq!(without_ours(buffers(&nvim).await), without_ours(before));
 
-    nvim.command("AgentUndo").await;
-    nvim.finished().await;
+    nvim.task("AgentUndo").await;
     assert_eq!(project.read("pkg/unused3.py"), unused, "it is undone in files that are closed again");
 }
 
@@ -62,10 +60,8 @@ async fn a_plan_of_more_fixes_than_fit_one_prompt_leaves_none_untold() {
     let text: String = (0..75).map(|n| format!("def f{n}() -> int:\n    import os\n\n    return {n}\n\n\n")).collect();
     let project =
         Project::new(&[("a.py", text.trim_end()), ("pyproject.toml", "[tool.ruff.lint]\nselect = [\"F401\"]\n")]);
-    let mut nvim = Nvim::start(&project, OPTIONS, &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentPlan fix the warnings").await;
-    let plan = nvim.wait("SextantPlan").await;
+    let mut nvim = Nvim::open(&project, OPTIONS, &["ruff"], "a.py").await;
+    let plan = nvim.command_until("AgentPlan fix the warnings", "SextantPlan").await;
     assert_eq!(plan["steps"], 75, "{plan}");
     nvim.keys("<CR>").await;
     let summary = nvim.finished().await;
@@ -78,8 +74,7 @@ async fn a_plan_mends_more_that_reads_alike_than_a_task_has_steps() {
     let text: String = (0..40).map(|n| format!("import os as os_{n}\n")).collect();
     let settings = "[tool.ruff.lint]\nselect = [\"F401\"]\n";
     let project = Project::new(&[("a.py", &text), ("b.py", &text), ("pyproject.toml", settings)]);
-    let mut nvim = Nvim::start(&project, OPTIONS, &["ruff"]).await;
-    nvim.edit("a.py").await;
+    let mut nvim = Nvim::open(&project, OPTIONS, &["ruff"], "a.py").await;
     nvim.command("AgentPlan! fix all warnings").await;
     assert_eq!(nvim.wait("SextantPlan").await["steps"], 2, "{}", nvim.answer().await);
     nvim.keys("<CR>").await;
@@ -93,21 +88,18 @@ async fn a_plan_mends_more_that_reads_alike_than_a_task_has_steps() {
 async fn the_summary_counts_what_the_edits_have_counted_after_an_undo_too() {
     let project = Project::shop();
     let before = project.bytes();
-    let mut nvim = Nvim::start(&project, OPTIONS, BOTH).await;
-    nvim.edit("src/shop/report.py").await;
+    let mut nvim = Nvim::open(&project, OPTIONS, BOTH, "src/shop/report.py").await;
     nvim.command("1").await;
     // In the second round ruff is not asked about the file by itself: it was edited under the first.
     for request in
         ["AgentAsk fix this", "AgentAsk! fix all errors and warnings", "AgentAsk! fix all errors and warnings"]
     {
-        nvim.command(request).await;
-        let summary = nvim.finished().await;
+        let summary = nvim.task(request).await;
         let answer = nvim.answer().await;
         let told = fixed(&answer);
         assert!(told >= 4, "{request}: {answer}");
         assert!(summary.contains(&format!("{told} fixed")), "{request}: {summary}\n{answer}");
-        nvim.command("AgentUndo").await;
-        nvim.finished().await;
+        nvim.task("AgentUndo").await;
         assert_eq!(project.bytes(), before);
     }
 }

@@ -6,6 +6,7 @@ use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::{change, says};
 
 const TEXT: &str = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n";
 const OFFLINE: &str = "{ diagnostics = { timeout_ms = 60000, start_timeout_ms = 120000 } }";
@@ -28,15 +29,12 @@ async fn floats(nvim: &Nvim) -> usize {
 async fn a_plan_that_cannot_be_made_leaves_none_to_run() {
     let project = Project::new(&[("a.py", TEXT), ("b.py", TEXT)]);
     let server = ModelServer::start([two_steps("a.py"), refused(), refused()]).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentPlan change both").await;
-    nvim.wait("SextantPlan").await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.command_until("AgentPlan change both", "SextantPlan").await;
     nvim.screen.shows("Sextant plan · waiting for approval").await;
     nvim.keys("q").await;
     nvim.edit("b.py").await;
-    nvim.command("AgentPlan change these").await;
-    nvim.failed().await;
+    nvim.failed_task("AgentPlan change these").await;
     nvim.screen.shows("Sextant plan · failed").await;
     let screen = nvim.screen.text();
     assert!(!screen.contains("change f") && !screen.contains("approve"), "{screen}");
@@ -44,8 +42,7 @@ async fn a_plan_that_cannot_be_made_leaves_none_to_run() {
     assert!(lines[0].starts_with("✗ ") && lines[1].starts_with("  → check the key"), "{lines:?}");
     let asked = server.requests().len();
     for keys in ["<CR>", "s"] {
-        nvim.keys(keys).await;
-        nvim.screen.shows("there is no plan to run").await;
+        nvim.keys_show(keys, "there is no plan to run").await;
     }
     assert_eq!(
         (server.requests().len(), project.read("a.py"), project.read("b.py")),
@@ -55,25 +52,20 @@ async fn a_plan_that_cannot_be_made_leaves_none_to_run() {
     nvim.command("lua require('sextant.rpc.channel').send('approve', { steps = 'all' })").await;
     assert!(nvim.failed().await.to_string().contains("none to approve"));
     assert_eq!((project.read("a.py"), project.read("b.py")), (TEXT.into(), TEXT.into()));
-    nvim.command("AgentPlan").await;
-    nvim.screen.shows("Sextant plan · failed").await;
+    nvim.command_shows("AgentPlan", "Sextant plan · failed").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_plan_that_is_taken_back_leaves_the_one_that_stands() {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start([two_steps("a.py"), Reply::Stall("{".into())]).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentPlan change both").await;
-    nvim.wait("SextantPlan").await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.command_until("AgentPlan change both", "SextantPlan").await;
     nvim.keys("<CR>").await;
     server.requests_seen(2).await;
     nvim.command("wincmd p").await;
-    nvim.command("AgentPlan another").await;
-    nvim.screen.shows("Sextant plan · waits for the running task").await;
-    nvim.command("AgentStop next").await;
-    nvim.wait("SextantFailed").await;
+    nvim.command_shows("AgentPlan another", "Sextant plan · waits for the running task").await;
+    nvim.command_until("AgentStop next", "SextantFailed").await;
     nvim.screen.shows("Sextant plan · running step 1 of 2").await;
     nvim.screen.shows("change f").await;
 }
@@ -81,10 +73,8 @@ async fn a_plan_that_is_taken_back_leaves_the_one_that_stands() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_plan_without_steps_opens_no_window() {
     let project = Project::new(&[("a.py", TEXT)]);
-    let mut nvim = Nvim::on_screen(&project, OFFLINE, &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentPlan make this file type-clean").await;
-    nvim.wait("SextantPlan").await;
+    let mut nvim = Nvim::open_on_screen(&project, OFFLINE, &["ruff"], "a.py").await;
+    nvim.command_until("AgentPlan make this file type-clean", "SextantPlan").await;
     nvim.screen.shows("Sextant: Nothing to apply: Nothing is reported here").await;
     assert!(!nvim.prompts().await);
     assert_eq!(floats(&nvim).await, 0, "{}", nvim.screen.text());
@@ -95,13 +85,10 @@ async fn a_plan_without_steps_opens_no_window() {
 #[tokio::test(flavor = "multi_thread")]
 async fn title_and_keys_follow_the_phase() {
     let project = Project::new(&[("a.py", TEXT)]);
-    let edit =
-        |old: &str, new: &str| step("edit_file", json!({"path": "a.py", "old_string": old, "new_string": new}), false);
+    let edit = |old: &str, new: &str| step("edit_file", change("a.py", old, new), false);
     let server = ModelServer::start([Reply::Stall("{".into())]).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentPlan change both").await;
-    nvim.screen.shows("Sextant plan · planning").await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.command_shows("AgentPlan change both", "Sextant plan · planning").await;
     nvim.screen.shows("<C-c> stop · q close").await;
     assert!(!nvim.screen.text().contains("approve"), "nothing can be approved yet");
     server.requests_seen(1).await;
@@ -109,14 +96,12 @@ async fn title_and_keys_follow_the_phase() {
     nvim.screen.shows("Sextant plan · stopped").await;
     server.push(two_steps("a.py"));
     nvim.command("wincmd p").await;
-    nvim.command("AgentPlan change both").await;
-    nvim.wait("SextantPlan").await;
+    nvim.command_until("AgentPlan change both", "SextantPlan").await;
     nvim.screen.shows("Sextant plan · waiting for approval").await;
     nvim.screen.shows("<CR> approve and run").await;
     server.push(edit("return 1", "return 11"));
     server.push(Reply::Stall("{".into()));
-    nvim.keys("<CR>").await;
-    nvim.screen.shows("Sextant plan · running step 2 of 2").await;
+    nvim.keys_show("<CR>", "Sextant plan · running step 2 of 2").await;
     assert!(!nvim.screen.text().contains("approve"), "it runs already");
     server.requests_seen(4).await;
     nvim.stopped_by_key().await;
@@ -136,8 +121,7 @@ async fn the_plan_fits_the_screen_whatever_becomes_of_it() {
     let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
     nvim.command("set winborder=double").await;
     nvim.edit("a.py").await;
-    nvim.command("AgentPlan change both").await;
-    nvim.wait("SextantPlan").await;
+    nvim.command_until("AgentPlan change both", "SextantPlan").await;
     nvim.screen.shows("╔").await;
     for (columns, lines) in [(40, 12), (120, 40)] {
         nvim.resize(columns, lines).await;
@@ -150,26 +134,23 @@ async fn the_plan_fits_the_screen_whatever_becomes_of_it() {
     nvim.keys("q").await;
     nvim.screen.hides("╔").await;
     nvim.command("set winborder=none").await;
-    nvim.command("AgentPlan").await;
-    nvim.screen.shows("change f").await;
+    nvim.command_shows("AgentPlan", "change f").await;
     assert!(!nvim.screen.text().contains("╔"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_user_set_for_markdown_and_spelling_stays_out_of_our_windows() {
     let project = Project::new(&[("a.py", TEXT)]);
-    let server = ModelServer::start([two_steps("a.py"), Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "a_word and another_wrod"}))]).await;
+    let server = ModelServer::start([two_steps("a.py"), says("a_word and another_wrod")]).await;
     let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
     nvim.command("set spell list").await;
     nvim.command("let g:heard = 0 | autocmd FileType markdown let g:heard += 1").await;
     nvim.edit("a.py").await;
-    nvim.command("AgentPlan change both").await;
-    nvim.wait("SextantPlan").await;
+    nvim.command_until("AgentPlan change both", "SextantPlan").await;
     let of_plan: Value = nvim.lua("return { vim.bo.filetype, vim.wo.spell, vim.treesitter.highlighter.active[vim.api.nvim_get_current_buf()] ~= nil, #vim.lsp.get_clients({ bufnr = 0 }) }").await;
     assert_eq!(of_plan, json!(["sextant-plan", false, true, 0]));
     nvim.keys("q").await;
-    nvim.command("AgentAsk say something").await;
-    nvim.finished().await;
+    nvim.task("AgentAsk say something").await;
     nvim.command("call win_gotoid(bufwinid('sextant://answer'))").await;
     let of_answer: Value = nvim
         .lua("return { vim.bo.filetype, vim.wo.spell, vim.wo.list, vim.diagnostic.is_enabled({ bufnr = 0 }) }")
@@ -185,10 +166,8 @@ async fn what_the_user_set_for_markdown_and_spelling_stays_out_of_our_windows() 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_offline_model_recommends_what_neovim_has() {
     let project = Project::new(&[("a.py", TEXT)]);
-    let mut nvim = Nvim::start(&project, OFFLINE, &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentAsk write a poem about f").await;
-    nvim.finished().await;
+    let mut nvim = Nvim::open(&project, OFFLINE, &["ruff"], "a.py").await;
+    nvim.task("AgentAsk write a poem about f").await;
     let answer = nvim.answer().await;
     assert!(answer.contains("set `model` in `setup()`") && !answer.contains("[model]"), "{answer}");
 }
@@ -196,8 +175,7 @@ async fn the_offline_model_recommends_what_neovim_has() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_plan_that_waited_behind_one_without_steps_has_its_window() {
     let project = Project::shop();
-    let mut nvim = Nvim::on_screen(&project, OFFLINE, &["ruff"]).await;
-    nvim.edit("src/shop/inventory.py").await;
+    let mut nvim = Nvim::open_on_screen(&project, OFFLINE, &["ruff"], "src/shop/inventory.py").await;
     nvim.command("AgentPlan write a poem").await;
     nvim.command("AgentPlan clean this file").await;
     assert_eq!(nvim.wait("SextantPlan").await["steps"], 0);
@@ -220,22 +198,17 @@ async fn a_long_reason_leaves_the_steps_their_room_and_the_running_one_is_follow
     let plan = Reply::Json(json!({"title": "Six changes", "reason": reason, "steps": steps, "confidence": 1}));
     let edit = |at: i32| {
         let (old, new) = (format!("return {at}0"), format!("return {at}1"));
-        step("edit_file", json!({"path": "a.py", "old_string": old, "new_string": new}), false)
+        step("edit_file", change("a.py", old, new), false)
     };
     let edits: Vec<Reply> = (1..6).map(edit).collect();
     let server = ModelServer::start([vec![plan], edits, vec![Reply::Stall("{".into())]].concat()).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentPlan change all").await;
-    nvim.wait("SextantPlan").await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.command_until("AgentPlan change all", "SextantPlan").await;
     nvim.screen.shows("… <Tab>").await;
     nvim.screen.shows("- [ ] change i").await;
-    nvim.keys("<Tab>").await;
-    nvim.screen.shows("and that is the end").await;
-    nvim.keys("<Tab>").await;
-    nvim.screen.shows("… <Tab>").await;
-    nvim.keys("a").await;
-    nvim.screen.shows("Sextant plan · running step 6 of 6").await;
+    nvim.keys_show("<Tab>", "and that is the end").await;
+    nvim.keys_show("<Tab>", "… <Tab>").await;
+    nvim.keys_show("a", "Sextant plan · running step 6 of 6").await;
     nvim.screen.shows("- [>] change k").await;
 }
 
@@ -248,13 +221,11 @@ async fn the_seconds_of_a_progress_message_go_on() {
         return;
     }
     nvim.edit("a.py").await;
-    nvim.command("AgentPlan change both").await;
-    nvim.screen.shows("Sextant: waiting for the model").await;
+    nvim.command_shows("AgentPlan change both", "Sextant: waiting for the model").await;
     nvim.screen.hides("waiting for the model 0 s").await;
     nvim.screen.shows("Sextant: waiting for the model").await;
     // Another message is not drawn over.
-    nvim.command("echo 'of the user'").await;
-    nvim.screen.shows("of the user").await;
+    nvim.command_shows("echo 'of the user'", "of the user").await;
     let later = "local before = require('sextant.status').now().elapsed
         return (vim.wait(30000, function() return require('sextant.status').now().elapsed > before + 1.5 end, 10))";
     assert!(nvim.lua::<bool>(later).await);
@@ -265,23 +236,19 @@ async fn the_seconds_of_a_progress_message_go_on() {
 async fn edit_shows_the_text_of_a_window_again_and_the_plan_as_it_stands() {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start([two_steps("a.py")]).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentPlan change both").await;
-    nvim.wait("SextantPlan").await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.command_until("AgentPlan change both", "SextantPlan").await;
     nvim.screen.shows("Sextant plan · waiting for approval").await;
     let text = "return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')";
     let plan: String = nvim.lua(text).await;
     nvim.command("edit").await;
     assert_eq!(nvim.lua::<String>(text).await, plan, "the plan's window");
-    nvim.keys("e").await;
-    nvim.screen.shows("makes this text the plan").await;
+    nvim.keys_show("e", "makes this text the plan").await;
     let document: String = nvim.lua(text).await;
     nvim.keys("ggddx").await;
     nvim.command("edit!").await;
     assert_eq!(nvim.lua::<String>(text).await, document, "the plan's text");
     nvim.keys("<Cmd>q!<CR>").await;
-    nvim.command("AgentPlan").await;
-    nvim.screen.shows("Sextant plan · waiting for approval").await;
+    nvim.command_shows("AgentPlan", "Sextant plan · waiting for approval").await;
     assert_eq!(nvim.lua::<String>(text).await, plan);
 }

@@ -7,6 +7,7 @@ pub mod mcp;
 pub mod model_server;
 pub mod nvim;
 pub mod project;
+pub mod replies;
 pub mod screen;
 pub mod scripted;
 pub mod servers;

@@ -109,6 +109,20 @@ impl Nvim {
         Self::start_with(project, options, servers, env!("CARGO_BIN_EXE_sextant")).await
     }
 
+    /// The same, with this file in the window.
+    pub async fn open(project: &Project, options: &str, servers: &[&str], file: &str) -> Self {
+        let this = Self::start(project, options, servers).await;
+        this.edit(file).await;
+        this
+    }
+
+    /// [`Nvim::on_screen`], with this file in the window.
+    pub async fn open_on_screen(project: &Project, options: &str, servers: &[&str], file: &str) -> Self {
+        let this = Self::on_screen(project, options, servers).await;
+        this.edit(file).await;
+        this
+    }
+
     pub async fn start_with(project: &Project, options: &str, servers: &[&str], sextant: &str) -> Self {
         Self::begin(project, options, servers, sextant).await.listening().await
     }
@@ -264,6 +278,36 @@ impl Nvim {
             (name, data) if name == "SextantFinished" => data["summary"].as_str().unwrap_or_default().to_owned(),
             (_, data) => panic!("the task failed: {data}"),
         }
+    }
+
+    /// Runs a command that starts a task, and waits for its end: the summary, or a panic with the failure.
+    pub async fn task(&mut self, command: &str) -> String {
+        self.command(command).await;
+        self.finished().await
+    }
+
+    /// Runs a command that starts a task which fails: its failure, or a panic with the summary.
+    pub async fn failed_task(&mut self, command: &str) -> Json {
+        self.command(command).await;
+        self.failed().await
+    }
+
+    /// Runs a command, and waits for the next event of this name.
+    pub async fn command_until(&mut self, command: &str, event: &str) -> Json {
+        self.command(command).await;
+        self.wait(event).await
+    }
+
+    /// Runs a command, and waits until the screen shows these words.
+    pub async fn command_shows(&self, command: &str, words: &str) {
+        self.command(command).await;
+        self.screen.shows(words).await;
+    }
+
+    /// Types keys, and waits until the screen shows these words.
+    pub async fn keys_show(&self, keys: &str, words: &str) {
+        self.keys(keys).await;
+        self.screen.shows(words).await;
     }
 
     /// The end of the running task: its failure, or a panic with the summary.

@@ -4,7 +4,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use sextant::base::deadline::Deadline;
 use sextant::diagnostics::model::{DiagnosticsProvider, FileText, Report};
 use sextant::diagnostics::server::LanguageServer;
@@ -80,6 +80,31 @@ pub fn slow_tools(project: &Project) -> PathBuf {
 /// How often a plan is made with the slow server: `SEXTANT_SLOW_RUNS`, or once.
 pub fn slow_runs() -> u32 {
     std::env::var("SEXTANT_SLOW_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(1)
+}
+
+pub const OPEN: &str = "textDocument/didOpen";
+pub const CHANGE: &str = "textDocument/didChange";
+pub const SAVE: &str = "textDocument/didSave";
+pub const PULL: &str = "textDocument/diagnostic";
+
+/// A step of a script: a list for the text, of this version.
+pub fn push(version: &str) -> Value {
+    json!({"publish": {"version": version, "items": "scan"}})
+}
+
+/// The capabilities of a server that answers pulls.
+pub fn pulling() -> Value {
+    json!({"diagnosticProvider": {"interFileDependencies": true, "workspaceDiagnostics": false}})
+}
+
+/// A step of a script: rust-analyzer's word on whether it has loaded.
+pub fn loaded(yes: bool) -> Value {
+    json!({"notify": ["experimental/serverStatus", {"health": "ok", "quiescent": yes}]})
+}
+
+/// A step of a script: a message about the run of rust-analyzer's compiler.
+pub fn compiler_run(kind: &str) -> Value {
+    json!({"notify": ["$/progress", {"token": "rust-analyzer/flycheck/0", "value": {"kind": kind, "title": "t"}}]})
 }
 
 /// The fake server, with its script in this folder.
