@@ -9,7 +9,6 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use sextant::memory::entry::{Kind, Mode, NewEntry};
-use sextant::memory::search::Filters;
 use sextant::memory::store::Memory;
 
 const QUERIES: usize = 1000;
@@ -82,8 +81,8 @@ fn fill(memory: &Memory, entries: usize) {
     memory.append_all((0..entries).map(make).collect()).unwrap();
 }
 
-/// A name, the text of each query, and the filters.
-type Question<'a> = (&'a str, &'a dyn Fn(usize) -> String, &'a Filters);
+/// A name, and the text of each query.
+type Question<'a> = (&'a str, &'a dyn Fn(usize) -> String);
 
 struct Table {
     walls_missed: usize,
@@ -155,26 +154,21 @@ fn main() {
         let later = NOW + 10 * 24 * 60 * 60 * 1000;
         memory.recall(Mode::Planner, "session-0", later, usize::MAX).unwrap().entries.len()
     });
-    let any = Filters::default();
-    let of = |session: &str| Filters { session: Some(session.into()), ..Filters::default() };
-    let kind = Filters { kinds: vec![Kind::Error, Kind::Solution], mode: Some(Mode::Simple), ..of("session-0") };
     let texts: &[Question<'_>] = &[
-        ("search, rare word", &|at| format!("rare{}", at % 2), &any),
-        ("search, any word", &|at| format!("word{}", at * at / 50), &any),
-        ("search, 1 % word", &|_| "uncommon".into(), &any),
-        ("search, common word", &|at| ["symbol", "error", "import"][at % 3].into(), &any),
-        ("search, stop words only", &|_| "the of and".into(), &any),
-        ("search, stop and common words", &|_| "where is the symbol of the error".into(), &any),
-        ("search, three common words", &|_| "symbol error import".into(), &any),
-        ("search, two common words that never meet", &|_| "left right".into(), &any),
-        ("search, rare and common words", &|at| format!("rare{} symbol error", at % 2), &any),
-        ("search, 1 % and common words", &|_| "uncommon symbol error import".into(), &any),
-        ("search, eight words", &|at| format!("word{} left symbol error import right word8 uncommon", at % 50), &any),
-        ("search, common word, one session", &|_| "symbol".into(), &of("session-7")),
-        ("search, common words, session, mode and kinds", &|_| "symbol error".into(), &kind),
+        ("search, rare word", &|at| format!("rare{}", at % 2)),
+        ("search, any word", &|at| format!("word{}", at * at / 50)),
+        ("search, 1 % word", &|_| "uncommon".into()),
+        ("search, common word", &|at| ["symbol", "error", "import"][at % 3].into()),
+        ("search, stop words only", &|_| "the of and".into()),
+        ("search, stop and common words", &|_| "where is the symbol of the error".into()),
+        ("search, three common words", &|_| "symbol error import".into()),
+        ("search, two common words that never meet", &|_| "left right".into()),
+        ("search, rare and common words", &|at| format!("rare{} symbol error", at % 2)),
+        ("search, 1 % and common words", &|_| "uncommon symbol error import".into()),
+        ("search, eight words", &|at| format!("word{} left symbol error import right word8 uncommon", at % 50)),
     ];
-    for (name, text, filters) in texts {
-        table.line(name, |at| memory.search(&text(at), filters, 10).unwrap().len());
+    for (name, text) in texts {
+        table.line(name, |at| memory.search(&text(at), 10).unwrap().len());
     }
     let Table { walls_missed, busy_missed } = table;
     say(&format!(

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use sextant::memory::entry::{EntryId, Kind, Mode, NewEntry};
 use sextant::memory::forget::Forget;
-use sextant::memory::search::Filters;
+
 use sextant::memory::store::{Memory, StoreNotice};
 
 const FILE: &str = "SEXTANT_TEST_MEMORY_FILE";
@@ -75,7 +75,7 @@ fn what_was_acknowledged_survives_kill_9() {
         for id in &acknowledged {
             assert!(memory.entry(*id).unwrap().is_some(), "{id:?} was acknowledged and is gone");
         }
-        assert_eq!(memory.search(&format!("round{round}"), &Filters::default(), 1).unwrap().len(), 1);
+        assert_eq!(memory.search(&format!("round{round}"), 1).unwrap().len(), 1);
     }
     assert!(acknowledged.len() >= 135);
 }
@@ -112,7 +112,7 @@ fn readers_see_whole_transactions_while_others_write() {
                         assert!(count >= seen, "what was seen is gone");
                         seen = count;
                         assert!(memory.recall(Mode::Simple, "s", 0, 100).unwrap().tokens <= 100);
-                        memory.search("entry1 of s", &Filters::default(), 5).unwrap();
+                        memory.search("entry1 of s", 5).unwrap();
                     }
                 })
             })

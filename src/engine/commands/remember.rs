@@ -13,7 +13,6 @@ use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
 use sextant_base::secrets;
 use sextant_store::memory::preferences::Preference;
-use sextant_store::memory::search::Filters;
 
 /// Keeps a preference of the user, and returns what was kept.
 pub(crate) async fn prefer(store: &TaskStore, text: &str) -> Result<String, Failure> {
@@ -64,7 +63,7 @@ pub(crate) async fn recall_about(store: &TaskStore, text: &str) -> Result<(Strin
     let words = what.clone();
     let found = remember
         .run(move |memory| {
-            let hits = memory.search(&words, &Filters::default(), SHOWN)?;
+            let hits = memory.search(&words, SHOWN)?;
             Ok((hits, memory.preferences(Some(project))?, memory.all_learnings(Some(project), usize::MAX)?))
         })
         .await;

@@ -11,7 +11,6 @@ use crate::memory::checkpoints::NewCheckpoint;
 use crate::memory::entry::NewEntry;
 use crate::memory::learnings::Experience;
 use crate::memory::preferences::Preference;
-use crate::memory::search::Filters;
 use crate::memory::summary::Extract;
 use crate::memory::trace_store::TracedEntry;
 
@@ -76,7 +75,7 @@ fn a_forgotten_text_is_in_no_byte_of_any_file() {
     for word in ["quebracho", "zyxwvut"] {
         assert!(!on_disk(dir.path(), word), "{word}");
     }
-    assert_eq!(memory.search("quebracho", &Filters::default(), 10).unwrap(), []);
+    assert_eq!(memory.search("quebracho", 10).unwrap(), []);
     assert_eq!(memory.entry_count().unwrap(), 6000);
     assert!(memory.forget(&Forget::text(SECRET)).unwrap().is_empty());
     intact(&memory);
@@ -241,7 +240,7 @@ proptest! {
                     prop_assert_eq!(kept, (!want.contains(id)).then(|| entry.clone()));
                 }
                 for word in ["alpha", "beta", "gamma", "Öl"] {
-                    let found = memory.search(word, &Filters::default(), 100).unwrap().len();
+                    let found = memory.search(word, 100).unwrap().len();
                     let held = |(id, e): &(&EntryId, &NewEntry)| !want.contains(id) && e.content.contains(word);
                     prop_assert_eq!(found, ids.iter().zip(&entries).filter(held).count());
                 }

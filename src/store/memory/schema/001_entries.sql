@@ -30,7 +30,7 @@ CREATE INDEX entries_kind ON entries (kind, relevance);
 CREATE INDEX entries_simple ON entries (session, mode, timestamp) WHERE kind IN ('error', 'solution');
 CREATE INDEX entries_planner ON entries (session, mode, relevance, timestamp) WHERE kind IN ('success', 'pattern');
 
--- Without column sizes: the ranking counts words itself (search/rank.rs).
+-- Without column sizes: no ranking of the index is used.
 CREATE VIRTUAL TABLE entries_text USING fts5 (
   content, tags, content = 'entries', content_rowid = 'id', columnsize = 0, tokenize = 'unicode61 remove_diacritics 2'
 );

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::memory::entry::NewEntry;
+use crate::memory::entry::{Kind, Mode, NewEntry};
 use crate::memory::search::*;
 use crate::memory::store::StoreNotice;
 
@@ -14,52 +14,32 @@ fn memory(texts: &[&str]) -> (tempfile::TempDir, Memory) {
     (dir, memory)
 }
 
-fn found(memory: &Memory, text: &str, filters: &Filters) -> Vec<String> {
-    memory.search(text, filters, 10).unwrap().into_iter().map(|hit| hit.entry.entry.content).collect()
+fn found(memory: &Memory, text: &str) -> Vec<String> {
+    memory.search(text, 10).unwrap().into_iter().map(|hit| hit.entry.entry.content).collect()
 }
 
 #[test]
 fn all_words_first_then_some() {
     let (_dir, memory) = memory(&["the tax rate is wrong", "tax only", "rate only", "nothing of it"]);
-    assert_eq!(found(&memory, "tax rate", &Filters::default()), ["the tax rate is wrong", "rate only", "tax only"]);
-    assert_eq!(
-        found(&memory, "tax unheard", &Filters::default()).len(),
-        2,
-        "a word nobody used does not hide the rest"
-    );
-    assert_eq!(found(&memory, "Sesión", &Filters::default()), [""; 0]);
-    assert_eq!(
-        found(&memory, "the", &Filters::default()),
-        ["the tax rate is wrong"],
-        "a stop word alone is looked for"
-    );
+    assert_eq!(found(&memory, "tax rate"), ["the tax rate is wrong", "rate only", "tax only"]);
+    assert_eq!(found(&memory, "tax unheard").len(), 2, "a word nobody used does not hide the rest");
+    assert_eq!(found(&memory, "Sesión"), [""; 0]);
+    assert_eq!(found(&memory, "the"), ["the tax rate is wrong"], "a stop word alone is looked for");
 }
 
 #[test]
 fn accents_and_separators_do_not_matter() {
     let (_dir, memory) = memory(&["la sesión terminó", "Cart::total fails", "total of the cart"]);
-    assert_eq!(found(&memory, "SESION", &Filters::default()), ["la sesión terminó"]);
-    assert_eq!(found(&memory, "cart.total", &Filters::default()), ["Cart::total fails"]);
+    assert_eq!(found(&memory, "SESION"), ["la sesión terminó"]);
+    assert_eq!(found(&memory, "cart.total"), ["Cart::total fails"]);
 }
 
 #[test]
-fn filters_hold_also_where_the_newest_are_all_of_others() {
-    let (_dir, memory) = memory(&[]);
-    let old = NewEntry::new("old", Mode::Planner, Kind::ToolResult, "error in cart", 5);
-    memory.append(old).unwrap();
-    let noise = |at: i64| NewEntry::new(format!("s{}", at % 3), Mode::Simple, Kind::Error, "error again", at);
-    memory.append_all((0..1500).map(noise).collect()).unwrap();
-
-    let session = Filters { session: Some("old".into()), ..Filters::default() };
-    assert_eq!(found(&memory, "error", &session), ["error in cart"]);
-    let kind = Filters { kinds: vec![Kind::Plan, Kind::ToolResult], ..Filters::default() };
-    assert_eq!(found(&memory, "error", &kind), ["error in cart"]);
-    let mode = Filters { mode: Some(Mode::Planner), since: Some(5), ..Filters::default() };
-    assert_eq!(found(&memory, "error", &mode), ["error in cart"]);
-    assert_eq!(found(&memory, "error", &Filters { since: Some(6), ..mode }), [""; 0]);
-    let nobody = Filters { session: Some("nobody".into()), ..Filters::default() };
-    assert_eq!(found(&memory, "error", &nobody), [""; 0]);
-    assert_eq!(memory.search("error", &Filters::default(), 0).unwrap(), []);
+fn more_words_come_first_then_the_newest() {
+    let (_dir, memory) = memory(&["rate and tax", "tax tax tax", "Cart::total fails", "total of the cart", "a tax"]);
+    assert_eq!(found(&memory, "tax rate"), ["rate and tax", "a tax", "tax tax tax"]);
+    assert_eq!(found(&memory, "cart_total tax")[0], "a tax", "a part with a separator is a phrase");
+    assert_eq!(memory.search("tax", 0).unwrap(), []);
 }
 
 #[test]
@@ -67,9 +47,9 @@ fn a_rare_word_is_found_however_old_and_common_words_bring_the_newest() {
     let (_dir, memory) = memory(&["needle in common hay"]);
     let hay = |at: i64| NewEntry::new("s", Mode::Simple, Kind::Chat, format!("common hay {at}"), at);
     memory.append_all((0..2000).map(hay).collect()).unwrap();
-    assert_eq!(found(&memory, "needle", &Filters::default()), ["needle in common hay"]);
-    assert_eq!(found(&memory, "common needle hay", &Filters::default())[0], "needle in common hay");
-    assert_eq!(found(&memory, "common", &Filters::default())[0], "common hay 1999");
+    assert_eq!(found(&memory, "needle"), ["needle in common hay"]);
+    assert_eq!(found(&memory, "common needle hay")[0], "needle in common hay");
+    assert_eq!(found(&memory, "common")[0], "common hay 1999");
 }
 
 #[test]
@@ -81,7 +61,7 @@ fn a_damaged_index_is_made_again_under_way_and_the_entries_stay() {
     let conn = rusqlite::Connection::open(memory.path()).unwrap();
     conn.execute("UPDATE entries_text_data SET block = zeroblob(40) WHERE id > 10", []).unwrap();
     drop(conn);
-    assert_eq!(found(&memory, "number77", &Filters::default()).len(), 1);
+    assert_eq!(found(&memory, "number77").len(), 1);
     assert!(matches!(memory.notices().as_slice(), [StoreNotice::Reindexed { .. }]));
     assert_eq!(memory.entry_count().unwrap(), 2000);
 }
@@ -96,7 +76,7 @@ proptest! {
     ) {
         let refs: Vec<&str> = texts.iter().map(String::as_str).collect();
         let (_dir, memory) = memory(&refs);
-        let hits = memory.search(&question, &Filters::default(), 100).unwrap();
+        let hits = memory.search(&question, 100).unwrap();
         // In other scripts the index has its own, older idea of letters (Unicode 6.1).
         prop_assume!(question.is_ascii());
         let asked = search_words::terms(&question);
