@@ -3,7 +3,7 @@
 pub(crate) mod chosen_preferences;
 pub(crate) mod keep;
 pub(crate) mod learn;
-pub(crate) mod project_scan;
+pub(crate) mod project_files;
 pub(crate) mod prompt_memory;
 pub(crate) mod relevance;
 pub mod statistics;

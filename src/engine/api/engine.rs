@@ -369,7 +369,7 @@ impl Engine {
 
     /// The learned corrections, and the user's preferences.
     pub async fn learned(&self) -> Result<String, Failure> {
-        remember::learned(&self.session.store).await
+        remember::learned(&self.session.store, &self.session.workspace.root).await
     }
 
     pub async fn prefer(&self, text: &str) -> Result<String, Failure> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::memory::chosen_preferences::{self, LEARNINGS, LONGEST, SHOWN};
-use crate::memory::learn;
+use crate::memory::{learn, project_files};
 use crate::state::notes::short;
 use crate::state::task_store::TaskStore;
 use sextant_base::clock::now_ms;
@@ -13,6 +13,7 @@ use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
 use sextant_base::secrets;
 use sextant_store::memory::preferences::Preference;
+use sextant_store::workspace::root::Root;
 
 /// Keeps a preference of the user, and returns what was kept.
 pub(crate) async fn prefer(store: &TaskStore, text: &str) -> Result<String, Failure> {
@@ -86,21 +87,21 @@ pub(crate) async fn recall_about(store: &TaskStore, text: &str) -> Result<(Strin
 }
 
 /// All that is known, in short, as Markdown.
-pub(crate) async fn learned(store: &TaskStore) -> Result<String, Failure> {
+pub(crate) async fn learned(store: &TaskStore, root: &Root) -> Result<String, Failure> {
     let remember = chosen_preferences::needs_memory(store).await?;
     remember.written().await;
-    let known = Arc::clone(&remember);
+    let (known, root) = (Arc::clone(&remember), root.clone());
     let all = remember
         .run(move |memory| {
             let project = Some(known.project);
             let entries = memory.history(&known.session, &[], SHOWN)?;
-            let used = memory.used_files(300)?;
-            let facts = memory.project_facts(known.project)?;
+            let used = project_files::in_work(memory)?;
+            let found = (project_files::count(&root), project_files::commands(&root));
             let learned = memory.all_learnings(project, LEARNINGS)?;
-            Ok((memory.preferences(project)?, learned, facts, used, entries, memory.entry_count()?))
+            Ok((memory.preferences(project)?, learned, found, used, entries, memory.entry_count()?))
         })
         .await;
-    let (stated, learned, facts, used, entries, count) = all.map_err(|error| chosen_preferences::failure(&error))?;
+    let (stated, learned, found, used, entries, count) = all.map_err(|error| chosen_preferences::failure(&error))?;
     let mut out = vec!["# What is remembered here".to_owned()];
     let mut part = |title: &str, lines: Vec<String>| {
         out.push(format!("\n## {title}\n"));
@@ -109,14 +110,12 @@ pub(crate) async fn learned(store: &TaskStore) -> Result<String, Failure> {
     let preferences = chosen_preferences::merged(&chosen_preferences::configured_preferences(&store.config), &stated);
     part("Preferences", preferences.into_iter().map(|line| format!("- {line}")).collect());
     part("Learned", learned.iter().map(|one| format!("- {}", learn::line(one))).collect());
-    let mut project = Vec::new();
-    if facts.files > 0 {
-        project.push(format!("- {}, {}", counted(facts.files, "file"), counted(facts.symbols, "symbol")));
-    }
+    let ((files, more), commands) = found;
+    let mut project = vec![format!("- {}{}", counted(files, "file"), if more { " and more" } else { "" })];
     if !used.is_empty() {
         project.push(format!("- worked on most: {}", used.iter().take(5).cloned().collect::<Vec<_>>().join(", ")));
     }
-    project.extend(facts.commands.iter().map(|one| format!("- `{}` ({})", one.command, one.found_in)));
+    project.extend(commands.iter().map(|one| format!("- `{}` ({})", one.command, one.found_in)));
     part("Project", project);
     part(&format!("Last entries (of {count})"), entries.iter().rev().map(chosen_preferences::line_of).collect());
     out.push("\n“forget …” deletes what holds these words, from the file as well.".to_owned());

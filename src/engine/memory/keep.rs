@@ -7,7 +7,7 @@ use tracing::Instrument;
 
 use crate::events::fact::{PlanEndFact, PlanFact, RunFact, StepFact, TaskFact};
 use crate::events::task_events::TaskEvents;
-use crate::memory::{self, learn, mode_of, project_scan, relevance};
+use crate::memory::{self, learn, mode_of, relevance};
 use crate::plan::work_mode::Phase;
 use crate::plan::{Plan, StepState};
 use crate::state::durable::Keep;
@@ -28,7 +28,6 @@ use sextant_store::memory::metrics::{self, RunRecord};
 use sextant_store::memory::recall;
 use sextant_store::memory::store::Memory;
 use sextant_store::memory::summary::Extract;
-use sextant_store::workspace::root::Root;
 
 /// Entries of a chat from which on it is summarised as well.
 const LONG_CHAT: usize = 12;
@@ -77,12 +76,12 @@ fn write(memory: &Memory, remember: &Remember, of: Of, entries: Vec<NewEntry>, e
     Ok(())
 }
 
-/// Begins a task: opens the memory, stores the request, scans the project where that is due.
-pub(crate) async fn remember_start(store: &TaskStore, root: &Root, task_events: &TaskEvents, request: &str) {
+/// Begins a task: opens the memory, and stores the request.
+pub(crate) async fn remember_start(store: &TaskStore, task_events: &TaskEvents, request: &str) {
     task_events.did(TaskFact::WorkBegan);
-    let Some(remember) = memory::remember(store).await else { return };
-    task_events.did(TaskFact::Said { role: Role::User, text: request.to_owned() });
-    project_scan::scan_project(store, root, &remember);
+    if memory::remember(store).await.is_some() {
+        task_events.did(TaskFact::Said { role: Role::User, text: request.to_owned() });
+    }
 }
 
 /// Writes the notes collected since the last call. Returns at once.

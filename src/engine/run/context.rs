@@ -7,7 +7,7 @@ use crate::diagnostics::relevant::{Relevant, relevant};
 use crate::diagnostics::reported::{self, OFFERS_MS};
 use crate::diagnostics::triage::{self, RankedDiagnostic};
 use crate::events::fact::TaskFact;
-use crate::memory::{learn, project_scan, prompt_memory};
+use crate::memory::{learn, project_files, prompt_memory};
 use crate::plan::work_mode::Mode;
 use crate::run::{conventions, file_list, sources};
 use crate::state::asked_rename;
@@ -170,7 +170,7 @@ async fn context(
     let (budget, talks) = (PromptBudget::of(abilities), abilities.style == Style::Conversation);
     let texts = sources::sources(&edits.workspace, work, sources::room(talks, budget)).await;
     let workspace = if planning && !talks {
-        project_scan::files_by_use(
+        project_files::files_by_use(
             &edits.store,
             &edits.workspace.root,
             FILES,

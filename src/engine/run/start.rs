@@ -79,7 +79,7 @@ pub(crate) async fn begin(
     review_texts::take_in(edits).await;
     task.work.intent.review = edits.store.review.take_notes().iter().map(ReviewNote::line).collect();
     stored_review::save(&edits.store.review).await;
-    keep::remember_start(&edits.store, &edits.workspace.root, &task.work.events, &task.work.request).await;
+    keep::remember_start(&edits.store, &task.work.events, &task.work.request).await;
     tell_risk(&edits.hub, &mut task.work, None).await;
     Ok(task)
 }

@@ -1,6 +1,6 @@
 //! The stored knowledge of a session: its record, its memory, its traces, and the names of its checkpoints.
 
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::OnceCell;
@@ -30,8 +30,6 @@ pub(crate) struct TaskStore {
     pub(crate) review: Arc<ReviewStore>,
     /// The conversation with the user.
     pub(crate) talk: TalkStore,
-    /// When the project was last scanned, in milliseconds since 1970.
-    pub(crate) scanned: AtomicI64,
     pub(crate) trace: Arc<TraceLog>,
     shown: RwLock<ShownTask>,
     /// The number of the last checkpoint.
@@ -60,7 +58,6 @@ impl TaskStore {
             recovered: OnceCell::default(),
             review: Arc::default(),
             talk: TalkStore::default(),
-            scanned: AtomicI64::default(),
             trace,
             shown: RwLock::default(),
             checkpoints: AtomicU64::default(),

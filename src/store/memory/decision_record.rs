@@ -84,7 +84,7 @@ impl Memory {
     pub(in crate::memory) fn recalled_tokens(&self, since_ms: i64) -> Result<(u64, u64)> {
         let sql = "SELECT coalesce(sum(CAST(json_extract(detail, '$.found') AS INTEGER)), 0), \
                    coalesce(sum(CAST(json_extract(detail, '$.given') AS INTEGER)), 0) FROM trace WHERE event = ?1 AND timestamp >= ?2";
-        let unsigned = crate::memory::project::unsigned;
+        let unsigned = crate::memory::store::unsigned;
         let sums = self.read(|conn| {
             store::all(conn, sql, (Event::Recall, since_ms), |row| Ok((unsigned(row, 0)?, unsigned(row, 1)?)))
         })?;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::memory::entries::session;
 use crate::memory::entry::{Mode, names};
 use crate::memory::memory_error::Result;
-use crate::memory::project::unsigned;
+use crate::memory::store::unsigned;
 use crate::memory::store::{self, Memory};
 
 names! {

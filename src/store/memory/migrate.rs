@@ -17,6 +17,7 @@ pub(in crate::memory) const MIGRATIONS: &[&str] = &[
     include_str!("schema/006_traces.sql"),
     include_str!("schema/007_cached.sql"),
     include_str!("schema/008_apart.sql"),
+    include_str!("schema/009_used_files.sql"),
 ];
 
 /// Marks a file as ours (`PRAGMA application_id`): "SXT1" in ASCII, set by the first migration.

@@ -222,3 +222,8 @@ pub(in crate::memory) fn all<T>(
     }
     Ok(found)
 }
+
+/// A count; the file holds signed numbers only.
+pub(in crate::memory) fn unsigned(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
+    Ok(u64::try_from(row.get::<_, i64>(at)?).unwrap_or(0))
+}

@@ -136,7 +136,7 @@ impl Memory {
                        WHERE session = ?1 ORDER BY last_entry DESC LIMIT 1";
             let read = |row: &rusqlite::Row<'_>| {
                 let (first, last) = (EntryId(row.get(1)?), EntryId(row.get(2)?));
-                let count = |at| crate::memory::project::unsigned(row, at);
+                let count = |at| crate::memory::store::unsigned(row, at);
                 Ok(Summary { text: row.get(0)?, first, last, tokens_before: count(3)?, tokens_after: count(4)? })
             };
             Ok(conn.prepare_cached(sql)?.query_row([session], read).optional()?)
@@ -146,7 +146,7 @@ impl Memory {
     /// Tokens of all chats before and after they were shortened.
     pub(in crate::memory) fn compression(&self) -> Result<(u64, u64)> {
         let sql = "SELECT coalesce(sum(tokens_before), 0), coalesce(sum(tokens_after), 0) FROM summaries";
-        let unsigned = crate::memory::project::unsigned;
+        let unsigned = crate::memory::store::unsigned;
         let sums = self.read(|conn| store::all(conn, sql, [], |row| Ok((unsigned(row, 0)?, unsigned(row, 1)?))))?;
         Ok(sums.first().copied().unwrap_or_default())
     }

@@ -66,7 +66,7 @@ impl Memory {
                        GROUP BY traced_tasks.id ORDER BY max(traced_entries.id) DESC LIMIT ?2";
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
             store::all(conn, sql, (session, limit), |row| {
-                let entries = crate::memory::project::unsigned(row, 2)?;
+                let entries = crate::memory::store::unsigned(row, 2)?;
                 Ok(TracedTask { task: row.get(0)?, request: row.get(1)?, entries })
             })
         })

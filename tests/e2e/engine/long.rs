@@ -135,6 +135,10 @@ async fn old_record(phase: &str, state: impl Fn(Value) -> String) -> Project {
     let now: String = db.query_row("SELECT state FROM tasks", [], |row| row.get(0)).expect("a state");
     let old = state(serde_json::from_str(&now).expect("data"));
     db.execute("UPDATE tasks SET state = ?1, phase = ?2", (&old, phase)).expect("a state");
+    let knowledge = include_str!("../../../src/store/memory/schema/002_knowledge.sql");
+    let at = |table: &str| knowledge.find(table).expect("a table");
+    db.execute_batch(&knowledge[at("CREATE TABLE project_files")..at("CREATE TABLE summaries")])
+        .expect("dropped since");
     db.execute_batch(
         "DROP TABLE conversations; DROP INDEX checkpoints_once; ALTER TABLE checkpoints DROP COLUMN once; \
          PRAGMA user_version = 7",

@@ -80,7 +80,7 @@ pub(crate) async fn direct(
             let summary = if count > 0 { format!("{} known", counted(count, "entry")) } else { answer.summary };
             Some(DirectAnswer { summary, ..answer })
         }
-        Direct::Learned => Some(answered(remember::learned(&session.store).await?)),
+        Direct::Learned => Some(answered(remember::learned(&session.store, &session.workspace.root).await?)),
         Direct::Mode(wanted) => Some(mode_intent::direct_mode(&session.plans, &session.events, *wanted)),
         Direct::Why => explain::direct_why(&session.store, request).await,
         Direct::Stop => Some(DirectAnswer::new("", "nothing is running".to_owned())),

@@ -15,7 +15,7 @@ use crate::memory::entries::{known_session, mark, session};
 use crate::memory::entry::EntryId;
 use crate::memory::kept_words::without_secrets_beside_texts;
 use crate::memory::memory_error::{MemoryError, Result};
-use crate::memory::project::unsigned;
+use crate::memory::store::unsigned;
 use crate::memory::store::{self, Memory};
 use sextant_base::plural::counted;
 

@@ -165,27 +165,16 @@ fn everything(conn: &Connection, filter: &Forget, out: &mut Forgotten) -> Result
 /// The rows of a project, or of all projects.
 fn of_projects(conn: &Connection, filter: &Forget, out: &mut Forgotten) -> Result<()> {
     let project = filter.project.as_deref();
-    let remove = |table: &str, shown: &str, texts: &str| -> Result<Vec<String>> {
-        let value = if table == "preferences" { "value" } else { "''" };
-        let sql = format!("SELECT project, {shown}, {texts}, {value} FROM {table} WHERE (?1 IS NULL OR project = ?1)");
-        let meant = sifted(conn, &sql, [project], |row| {
-            let (content, value) = (row.get::<_, String>(2)?, row.get::<_, String>(3)?);
-            let has = |text: &String| json_holds(&content, text) || json_holds(&value, text);
-            let meant = filter.text.as_ref().is_none_or(has);
-            Ok(meant.then_some((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))
-        })?;
-        let sql = format!("DELETE FROM {table} WHERE project = ?1 AND {shown} = ?2");
-        let mut removed = Vec::new();
-        for (of, name) in meant {
-            if conn.prepare_cached(&sql)?.execute((of, &name))? > 0 {
-                removed.push(name);
-            }
-        }
-        Ok(removed)
-    };
-    out.preferences = remove("preferences", "key", "key || ' ' || value")?;
-    out.files = remove("project_files", "path", "path")?;
-    out.commands = remove("project_commands", "name", "name || ' ' || command || ' ' || found_in")?;
+    let sql = "SELECT project, key, value FROM preferences WHERE (?1 IS NULL OR project = ?1)";
+    let meant = sifted(conn, sql, [project], |row| {
+        let (of, key, value) = (row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?);
+        let has = |text: &String| json_holds(&format!("{key} {value}"), text) || json_holds(&value, text);
+        Ok(filter.text.as_ref().is_none_or(has).then_some((of, key)))
+    })?;
+    for (of, key) in meant {
+        conn.prepare_cached("DELETE FROM preferences WHERE project = ?1 AND key = ?2")?.execute((of, &key))?;
+        out.preferences.push(key);
+    }
 
     let sql = "SELECT project, task, approach, note FROM learnings WHERE (?1 IS NULL OR project = ?1)";
     let meant = sifted(conn, sql, [project], |row| {

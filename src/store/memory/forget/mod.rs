@@ -22,7 +22,7 @@ use crate::memory::store::Memory;
 
 /// The filter of a forgetting: a row goes if it meets all the given conditions.
 ///
-/// `project` takes its files, commands, preferences and learnings. `session` takes all that the session left: entries,
+/// `project` takes its preferences and learnings. `session` takes all that the session left: entries,
 /// summaries, traces, runs, checkpoints, task states, variables. `text` takes every row that holds it, in every store,
 /// packed contents of files too. The state and the checkpoints of a task go together, since a part of them would take
 /// back a part of the task. The other conditions are about entries alone. A summary goes with any entry that it stands
@@ -102,9 +102,6 @@ pub struct Forgotten {
     /// Their keys.
     pub preferences: Vec<String>,
     pub learnings: usize,
-    /// Paths and names of the known files and commands of a project.
-    pub files: Vec<String>,
-    pub commands: Vec<String>,
     pub variables: usize,
     #[serde(flatten)]
     pub record: ForgottenRecord,
@@ -161,14 +158,12 @@ impl Forgotten {
     }
 
     /// The numbers of deleted rows, by kind.
-    pub fn counts(&self) -> [(usize, &'static str); 11] {
+    pub fn counts(&self) -> [(usize, &'static str); 9] {
         [
             (self.entry_count(), "entries"),
             (self.summaries, "summaries"),
             (self.preferences.len(), "preferences"),
             (self.learnings, "learnings"),
-            (self.files.len(), "project files"),
-            (self.commands.len(), "project commands"),
             (self.record.trace, "trace records"),
             (self.record.runs, "runs"),
             (self.record.checkpoints.len(), "checkpoints"),
