@@ -27,7 +27,6 @@ use sextant_store::memory::memory_error::Result;
 use sextant_store::memory::metrics::{self, RunRecord};
 use sextant_store::memory::recall;
 use sextant_store::memory::store::Memory;
-use sextant_store::memory::summary::Extract;
 
 /// Entries of a chat from which on it is summarised as well.
 const LONG_CHAT: usize = 12;
@@ -71,7 +70,7 @@ fn write(memory: &Memory, remember: &Remember, of: Of, entries: Vec<NewEntry>, e
     }
     memory.replace_run(run)?;
     if memory.recent_chat(&remember.session, LONG_CHAT)?.len() == LONG_CHAT {
-        memory.summarise_chat(&remember.session, &Extract, SUMMARY, now_ms())?;
+        memory.summarise_chat(&remember.session, SUMMARY, now_ms())?;
     }
     Ok(())
 }

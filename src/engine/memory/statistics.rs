@@ -16,7 +16,7 @@ pub fn of_record(record: &Record) -> Result<Option<Stats>, Failure> {
         return Ok(None);
     }
     let made = record.make().map_err(|(path, source)| MemoryError::Io { path, source });
-    let stats = made.and_then(|record| Memory::open(&record.file())).and_then(|memory| memory.stats(0, None));
+    let stats = made.and_then(|record| Memory::open(&record.file())).and_then(|memory| memory.stats());
     stats.map(Some).map_err(|error| Failure::new(FailureKind::Internal, error.to_string(), HintCode::Memory))
 }
 
@@ -98,7 +98,7 @@ pub(crate) async fn statistics(store: &TaskStore) -> Result<String, Failure> {
 }
 
 async fn figures(remember: &Remember) -> Result<String, Failure> {
-    let stats = remember.run(|memory| memory.stats(0, None)).await;
+    let stats = remember.run(|memory| memory.stats()).await;
     let stats = stats.map_err(|error| Failure::new(FailureKind::Internal, error.to_string(), "try again"))?;
     Ok(report(&stats))
 }
@@ -115,7 +115,7 @@ mod tests {
         assert!(of_record(&record).unwrap().is_none());
         assert!(!dir.path().join("state").exists(), "asking makes nothing");
         let remember = Remember::open(&record, "main").unwrap();
-        let empty = report(&remember.memory.stats(0, None).unwrap());
+        let empty = report(&remember.memory.stats().unwrap());
         assert_eq!(empty.matches("not measured").count(), 6, "{empty}");
         drop(remember);
         let mut stats = of_record(&record).unwrap().unwrap();

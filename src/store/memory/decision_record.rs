@@ -79,15 +79,14 @@ impl Memory {
         })
     }
 
-    /// Tokens that recalls have found, and the part of them that prompts got, since a time in milliseconds. These are
+    /// Tokens that recalls have found, and the part of them that prompts got. These are
     /// the sums of `found` and `given` in the details of [`Event::Recall`].
-    pub(in crate::memory) fn recalled_tokens(&self, since_ms: i64) -> Result<(u64, u64)> {
+    pub(in crate::memory) fn recalled_tokens(&self) -> Result<(u64, u64)> {
         let sql = "SELECT coalesce(sum(CAST(json_extract(detail, '$.found') AS INTEGER)), 0), \
-                   coalesce(sum(CAST(json_extract(detail, '$.given') AS INTEGER)), 0) FROM trace WHERE event = ?1 AND timestamp >= ?2";
+                   coalesce(sum(CAST(json_extract(detail, '$.given') AS INTEGER)), 0) FROM trace WHERE event = ?1";
         let unsigned = crate::memory::store::unsigned;
-        let sums = self.read(|conn| {
-            store::all(conn, sql, (Event::Recall, since_ms), |row| Ok((unsigned(row, 0)?, unsigned(row, 1)?)))
-        })?;
+        let sums =
+            self.read(|conn| store::all(conn, sql, [Event::Recall], |row| Ok((unsigned(row, 0)?, unsigned(row, 1)?))))?;
         Ok(sums.first().copied().unwrap_or_default())
     }
 }

@@ -125,10 +125,6 @@ pub struct Stats {
 }
 
 impl Memory {
-    pub fn add_run(&self, run: RunRecord) -> Result<()> {
-        self.write(move |conn| insert(conn, &run))
-    }
-
     /// Sets another outcome for the run of a task and returns the former one; `None` if the task has no run.
     pub fn set_outcome(&self, session: &str, task: &str, outcome: Outcome) -> Result<Option<Outcome>> {
         let (session, task) = (session.to_owned(), task.to_owned());
@@ -142,7 +138,7 @@ impl Memory {
         })
     }
 
-    /// As [`Memory::add_run`], in place of the kept run of the same task: a run that paused and went on is one.
+    /// Keeps a run, in place of the kept run of the same task: a run that paused and went on is one.
     pub fn replace_run(&self, run: RunRecord) -> Result<()> {
         self.write(move |conn| {
             let session = session(conn, &run.session)?;
@@ -151,11 +147,10 @@ impl Memory {
         })
     }
 
-    /// The figures by mode: of runs that began at `since_ms` or later, with one model if it is named.
-    pub fn stats(&self, since_ms: i64, model: Option<&str>) -> Result<Stats> {
-        let modes: Result<Vec<ModeStats>> =
-            Mode::ALL.iter().map(|mode| self.mode_stats(*mode, since_ms, model)).collect();
-        let (chats, recalls) = (self.compression()?, self.recalled_tokens(since_ms)?);
+    /// The figures of all runs, by mode.
+    pub fn stats(&self) -> Result<Stats> {
+        let modes: Result<Vec<ModeStats>> = Mode::ALL.iter().map(|mode| self.mode_stats(*mode)).collect();
+        let (chats, recalls) = (self.compression()?, self.recalled_tokens()?);
         Ok(Stats { modes: modes?, compression: share(chats.0 + recalls.0, chats.1 + recalls.1) })
     }
 }
@@ -195,14 +190,14 @@ fn insert(conn: &Connection, run: &RunRecord) -> Result<()> {
 }
 
 impl Memory {
-    fn mode_stats(&self, mode: Mode, since_ms: i64, model: Option<&str>) -> Result<ModeStats> {
+    fn mode_stats(&self, mode: Mode) -> Result<ModeStats> {
         let sql = "SELECT count(*), total(outcome = 'success'), total(outcome = 'failure'), \
                    total(iif(outcome <> 'cancelled', duration_ms, 0)), total(outcome <> 'cancelled' AND replans > 0), \
                    total(outcome <> 'cancelled' AND escalations > 0), total(lookups), total(hits), total(retrieval_us), \
                    total(steps), total(tokens_in), total(tokens_out), total(cost_micros), total(calls), total(calls_saved), \
-                   total(tokens_cached) FROM runs WHERE mode = ?1 AND started >= ?2 AND (?3 IS NULL OR model = ?3)";
+                   total(tokens_cached) FROM runs WHERE mode = ?1";
         self.read(|conn| {
-            let rows = store::all(conn, sql, (mode, since_ms, model), |row| {
+            let rows = store::all(conn, sql, [mode], |row| {
                 let number = |at| Ok::<u64, rusqlite::Error>(row.get::<_, f64>(at)? as u64);
                 let (runs, successes, failures) = (unsigned(row, 0)?, number(1)?, number(2)?);
                 let ended = successes + failures;

@@ -65,14 +65,6 @@ impl Memory {
     pub fn preference(&self, key: &str, project: Option<&str>) -> Result<Option<Preference>> {
         Ok(self.preferences(project)?.into_iter().find(|preference| preference.key == key))
     }
-
-    /// Returns whether there was one. `None` is the general preference, not every project's.
-    pub fn remove_preference(&self, key: &str, project: Option<&str>) -> Result<bool> {
-        let (key, project) = (key.to_owned(), project.unwrap_or("").to_owned());
-        self.write(move |conn| {
-            Ok(conn.execute("DELETE FROM preferences WHERE key = ?1 AND project = ?2", (&key, &project))? > 0)
-        })
-    }
 }
 
 #[cfg(test)]
@@ -100,7 +92,5 @@ mod tests {
         assert_eq!(get(None), Some(json!("short")));
         assert!(set("terse", Some("p"), false));
         assert_eq!(memory.preferences(Some("p")).unwrap().len(), 1);
-        assert!(memory.remove_preference("style", Some("p")).unwrap());
-        assert_eq!(get(Some("p")), Some(json!("short")));
     }
 }

@@ -11,44 +11,34 @@ use crate::memory::store::{self, Memory};
 use sextant_base::plural::counted;
 
 /// One contribution to a chat.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SummaryTurn {
-    pub role: Role,
-    pub text: String,
+#[derive(Clone, Debug)]
+struct SummaryTurn {
+    role: Role,
+    text: String,
 }
-
-/// A way to shorten a chat. [`Extract`] needs no model; one that asks a model can stand in its place.
-pub trait Summarise {
-    /// At most so many tokens, by [`estimate`].
-    fn summarise(&self, turns: &[SummaryTurn], limit_tokens: usize) -> String;
-}
-
-/// Keeps the requests and their outcomes, word for word.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Extract;
 
 /// Characters that are kept of a request and of an outcome.
 const PART: usize = 160;
 
-impl Summarise for Extract {
-    /// An exchange is one line: the request's beginning, and the beginning of the last paragraph of the last
-    /// answer before the next request. The first exchange is the aim and stays; then the newest, as many as fit.
-    fn summarise(&self, turns: &[SummaryTurn], limit_tokens: usize) -> String {
-        let lines = exchanges(turns);
-        let with = |newest: usize| {
-            let dropped = lines.len() - 1 - newest;
-            let mut out = vec![lines[0].clone()];
-            if dropped > 0 {
-                out.push(format!("({} left out)", counted(dropped, "exchange")));
-            }
-            out.extend_from_slice(&lines[lines.len() - newest..]);
-            out.join("\n")
-        };
-        // A line is several tokens: trying more lines than tokens is of no use.
-        let most = lines.len().min(limit_tokens);
-        let fitting = (0..most).rev().map(with).find(|text| estimate(text) <= limit_tokens);
-        fitting.unwrap_or_default()
-    }
+/// Keeps the requests and their outcomes, word for word, in at most so many tokens by [`estimate`].
+///
+/// An exchange is one line: the request's beginning, and the beginning of the last paragraph of the last answer before
+/// the next request. The first exchange is the aim and stays; then the newest, as many as fit.
+fn extract(turns: &[SummaryTurn], limit_tokens: usize) -> String {
+    let lines = exchanges(turns);
+    let with = |newest: usize| {
+        let dropped = lines.len() - 1 - newest;
+        let mut out = vec![lines[0].clone()];
+        if dropped > 0 {
+            out.push(format!("({} left out)", counted(dropped, "exchange")));
+        }
+        out.extend_from_slice(&lines[lines.len() - newest..]);
+        out.join("\n")
+    };
+    // A line is several tokens: trying more lines than tokens is of no use.
+    let most = lines.len().min(limit_tokens);
+    let fitting = (0..most).rev().map(with).find(|text| estimate(text) <= limit_tokens);
+    fitting.unwrap_or_default()
 }
 
 fn exchanges(turns: &[SummaryTurn]) -> Vec<String> {
@@ -99,20 +89,14 @@ pub struct Summary {
 
 impl Memory {
     /// Shortens a session's chat and keeps the result; the chat itself stays. `None` for an empty chat.
-    pub fn summarise_chat(
-        &self,
-        name: &str,
-        way: &dyn Summarise,
-        limit_tokens: usize,
-        now_ms: i64,
-    ) -> Result<Option<Summary>> {
+    pub fn summarise_chat(&self, name: &str, limit_tokens: usize, now_ms: i64) -> Result<Option<Summary>> {
         let chat = self.history(name, &[Kind::Chat], usize::MAX)?;
         let (Some(first), Some(last)) = (chat.first(), chat.last()) else { return Ok(None) };
         let turn = |entry: &crate::memory::entry::Entry| {
             Some(SummaryTurn { role: entry.entry.role?, text: entry.entry.content.clone() })
         };
         let turns: Vec<SummaryTurn> = chat.iter().filter_map(turn).collect();
-        let text = way.summarise(&turns, limit_tokens);
+        let text = extract(&turns, limit_tokens);
         let tokens_before = chat.iter().map(|entry| estimate(&entry.entry.content) as u64).sum();
         let tokens_after = estimate(&text) as u64;
         let summary = Summary { text, first: first.id, last: last.id, tokens_before, tokens_after };
@@ -171,23 +155,23 @@ mod tests {
             turns.push(turn(Role::Tool, "a long listing"));
             turns.push(turn(Role::Assistant, &format!("thinking\n\nanswer {n}")));
         }
-        let text = Extract.summarise(&turns, 60);
+        let text = extract(&turns, 60);
         assert!(text.starts_with("asked: Fix the cart | outcome: Fixed `total`.\n("), "{text}");
         assert!(text.ends_with("asked: question 19 | outcome: answer 19"), "{text}");
         assert!(text.contains("exchanges left out") && !text.contains("listing") && !text.contains("thinking"));
-        assert_eq!(Extract.summarise(&[], 60), "");
+        assert_eq!(extract(&[], 60), "");
     }
 
     #[test]
     fn a_summary_is_kept_with_what_it_stands_for() {
         let dir = tempfile::tempdir().unwrap();
         let memory = Memory::open(&dir.path().join("m.db")).unwrap();
-        assert_eq!(memory.summarise_chat("s", &Extract, 100, 1).unwrap(), None);
+        assert_eq!(memory.summarise_chat("s", 100, 1).unwrap(), None);
         for (role, text) in [(Role::User, "Rename it"), (Role::Assistant, "Renamed in 4 files.")] {
             let entry = NewEntry { role: Some(role), ..NewEntry::new("s", Mode::Simple, Kind::Chat, text, 1) };
             memory.append(entry).unwrap();
         }
-        let made = memory.summarise_chat("s", &Extract, 100, 2).unwrap();
+        let made = memory.summarise_chat("s", 100, 2).unwrap();
         assert_eq!(memory.summary("s").unwrap(), made);
         assert_eq!(made.unwrap().text, "asked: Rename it | outcome: Renamed in 4 files.");
     }
@@ -199,7 +183,7 @@ mod tests {
             limit in 0..200usize,
         ) {
             let turns: Vec<SummaryTurn> = texts.iter().map(|(text, role)| turn(*role, text)).collect();
-            prop_assert!(estimate(&Extract.summarise(&turns, limit)) <= limit);
+            prop_assert!(estimate(&extract(&turns, limit)) <= limit);
         }
     }
 }

@@ -19,14 +19,6 @@ impl Memory {
         self.variables().get(session)?.get(name).cloned()
     }
 
-    pub fn session_variables(&self, session: &str) -> Variables {
-        self.variables().get(session).cloned().unwrap_or_default()
-    }
-
-    pub fn remove_variable(&self, session: &str, name: &str) -> Option<Value> {
-        self.variables().get_mut(session)?.remove(name)
-    }
-
     /// Ends the short term: deletes the variables and the entries of kind `short_term`. Returns how many of each.
     pub fn end_session(&self, session: &str) -> Result<(usize, usize)> {
         let variables = self.variables().remove(session).map_or(0, |variables| variables.len());

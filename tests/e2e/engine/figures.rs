@@ -12,7 +12,7 @@ use crate::support::project::Project;
 /// The figures of a mode, as `sextant stats --json` prints them.
 fn figures(project: &Project, mode: &str) -> Value {
     let memory = project.memory();
-    let stats = serde_json::to_value(memory.stats(0, None).expect("figures")).expect("data");
+    let stats = serde_json::to_value(memory.stats().expect("figures")).expect("data");
     let mut modes = stats["modes"].as_array().expect("modes").clone().into_iter();
     modes.find(|one| one["mode"] == mode).expect("the mode")
 }
@@ -101,7 +101,7 @@ async fn hits_retrieval_time_and_compression_are_measured() {
     assert!(hits > 0.0 && hits < 1.0, "the first task found nothing: {simple}");
     assert!(simple["mean_retrieval_ms"].as_f64().is_some_and(|ms| ms > 0.0), "{simple}");
     let memory = project.memory();
-    let compression = memory.stats(0, None).expect("figures").compression;
+    let compression = memory.stats().expect("figures").compression;
     assert!(
         compression.is_some_and(|factor| factor > 1.0),
         "what was found is more than what was told: {compression:?}"

@@ -118,7 +118,7 @@ pub(crate) async fn direct_stats(store: &TaskStore) -> Result<DirectAnswer, Fail
     let Some(remember) = memory::remember(store).await else {
         return Err(Failure::user("nothing is counted without memory", "`memory.enabled` turns it on"));
     };
-    let stats = remember.run(|memory| memory.stats(0, None)).await;
+    let stats = remember.run(|memory| memory.stats()).await;
     let stats = stats.map_err(|error| Failure::new(FailureKind::Internal, error.to_string(), "see the log"))?;
     let lines: Vec<String> = stats
         .modes

@@ -11,7 +11,6 @@ use crate::memory::checkpoints::NewCheckpoint;
 use crate::memory::entry::NewEntry;
 use crate::memory::learnings::Experience;
 use crate::memory::preferences::Preference;
-use crate::memory::summary::Extract;
 use crate::memory::trace_store::TracedEntry;
 
 const SECRET: &str = "Zyxwvut-Quebracho";
@@ -40,7 +39,7 @@ fn fill(memory: &Memory, noise: i64) {
     let secret = format!("the key is {SECRET}, remember it");
     memory.append(NewEntry::new("s", Mode::Simple, Kind::Error, secret, noise)).unwrap();
     memory.append_all((noise..2 * noise).map(entry).collect()).unwrap();
-    memory.summarise_chat("s", &Extract, 200, 1).unwrap();
+    memory.summarise_chat("s", 200, 1).unwrap();
     let value = json!({"key": SECRET.to_uppercase()});
     let preference = Preference { key: "token".into(), value, project: Some("p".into()), inferred: false, updated: 1 };
     memory.set_preference(preference).unwrap();
