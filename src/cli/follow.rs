@@ -165,20 +165,5 @@ async fn read() -> Option<usize> {
 
 /// Whether an event belongs to the task of this command, and is not its last, which the command has itself.
 fn is_of_work(event: &Event) -> bool {
-    !matches!(
-        event,
-        Event::Page { .. }
-            | Event::Review { .. }
-            | Event::Place { .. }
-            | Event::BlockTarget { .. }
-            | Event::Places { .. }
-            | Event::Log { .. }
-            | Event::Conversation { .. }
-            | Event::Queued { .. }
-            | Event::PlanChecked { .. }
-            | Event::Trace { .. }
-            | Event::Mode { .. }
-            | Event::Refused { .. }
-            | Event::Failed { .. }
-    )
+    !(event.is_aside() || matches!(event, Event::Failed { .. }))
 }

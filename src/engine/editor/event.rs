@@ -295,6 +295,25 @@ pub enum Event {
 }
 
 impl Event {
+    /// True if it answers a question of a front end, or is about what waits, and not about the work of a task.
+    pub fn is_aside(&self) -> bool {
+        matches!(
+            self,
+            Self::Page { .. }
+                | Self::Review { .. }
+                | Self::Place { .. }
+                | Self::BlockTarget { .. }
+                | Self::Places { .. }
+                | Self::Log { .. }
+                | Self::Conversation { .. }
+                | Self::Queued { .. }
+                | Self::PlanChecked { .. }
+                | Self::Trace { .. }
+                | Self::Mode { .. }
+                | Self::Refused { .. }
+        )
+    }
+
     /// Words of a model.
     pub(crate) fn spoken(words: Spoken<'_>) -> Self {
         Self::Words { text: words.text.to_owned(), thought: words.thought }

@@ -93,23 +93,7 @@ fn is_of_work(event: &TaskEvent) -> bool {
     let TaskEvent::Shown { event } = event else {
         return !matches!(event, TaskEvent::TakenUp { .. } | TaskEvent::OutsideBegan { .. });
     };
-    !matches!(
-        event,
-        Event::Page { .. }
-            | Event::Review { .. }
-            | Event::Place { .. }
-            | Event::BlockTarget { .. }
-            | Event::Places { .. }
-            | Event::Log { .. }
-            | Event::Conversation { .. }
-            | Event::Queued { .. }
-            | Event::PlanChecked { .. }
-            | Event::Trace { .. }
-            | Event::Mode { .. }
-            | Event::Refused { .. }
-            | Event::Interrupted { .. }
-            | Event::Waiting { .. }
-    )
+    !(event.is_aside() || matches!(event, Event::Interrupted { .. } | Event::Waiting { .. }))
 }
 
 /// The events of one session. Shared by all that emit.
