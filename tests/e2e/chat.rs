@@ -198,7 +198,8 @@ async fn a_refusal_ends_it_in_the_model_s_words() {
 
 #[tokio::test]
 async fn a_rate_limit_in_mid_conversation_is_waited_for() {
-    for wire in WIRES {
+    // The waits of all wires go by together.
+    futures::future::join_all(WIRES.map(async |wire| {
         let first = says("").calling("a1", "read_file", "{\"path\":\"a.py\"}");
         let busy = Reply::Status(429, vec![("Retry-After", "1".to_owned())], "slow down".to_owned());
         let server = ModelServer::start([wire.reply(&first), busy, wire.reply(&says("Done."))]).await;
@@ -209,7 +210,8 @@ async fn a_rate_limit_in_mid_conversation_is_waited_for() {
         assert_eq!((requests.len(), talk.usage.calls, talk.usage.prompt_tokens), (3, 3, 2 * COST.0), "{wire:?}");
         assert_eq!(requests[1].body, requests[2].body, "{wire:?}: the same question");
         assert!(requests[2].at - requests[1].at >= Duration::from_secs(1), "{wire:?}");
-    }
+    }))
+    .await;
 }
 
 #[tokio::test]

@@ -215,7 +215,7 @@ async fn nobody_there_is_said_with_the_address() {
 
 #[tokio::test]
 async fn silence_is_a_stall_before_and_after_the_first_words() {
-    for text in ["", "{\"reasoning\": \"Hm"] {
+    futures::future::join_all(["", "{\"reasoning\": \"Hm"].map(async |text| {
         let server = ModelServer::start([Reply::Stall(text.to_owned())]).await;
         let mut config = config(&server.url());
         config.stall_seconds = 1;
@@ -224,7 +224,8 @@ async fn silence_is_a_stall_before_and_after_the_first_words() {
         server.hang_ups_seen(1).await;
         assert_eq!(server.requests().len(), 1);
         assert_eq!((got.heard.as_str(), got.usage.estimated), if text.is_empty() { ("", false) } else { ("Hm", true) });
-    }
+    }))
+    .await;
 }
 
 #[tokio::test]

@@ -24,7 +24,7 @@ fn script(answer: &Value) -> Value {
 
 fn engine(project: &Project, answer: &Value, timeout_ms: u64) -> TestEngine {
     let servers = vec![fake_config(&project.beside("fake"), &script(answer))];
-    let config = json!({"diagnostics": {"timeout_ms": timeout_ms}});
+    let config = json!({"diagnostics": {"timeout_ms": timeout_ms, "start_timeout_ms": timeout_ms}});
     let engine = TestEngine::new(project, Setup { servers, config, ..Setup::default() });
     engine.session.answers_come();
     engine

@@ -8,6 +8,7 @@ use rusqlite::Connection;
 use serde_json::json;
 use sextant::engine::Event;
 use sextant::llm::step::{PlanReplyStep, StepReply};
+use sextant::memory::store::BUSY;
 use tokio::sync::Notify;
 
 use crate::engine::{TEXT, project, replace};
@@ -206,7 +207,7 @@ async fn an_edit_whose_end_another_process_keeps_from_being_written_can_be_undon
         db.execute_batch("BEGIN IMMEDIATE").expect("the only one who writes");
         go.notify_one();
         // Longer than one try takes.
-        tokio::time::sleep(Duration::from_secs(3)).await;
+        tokio::time::sleep(BUSY + Duration::from_millis(300)).await;
         db.execute_batch("ROLLBACK").expect("given back");
     };
     let (outcome, ()) = tokio::join!(engine.ask("change f"), hold);
