@@ -1,20 +1,12 @@
 --- Shows the agent's changes that wait for review in the code itself, and sends the user's decisions to the binary.
 local keys = require('sextant.ui.review_keys')
 local marks = require('sextant.ui.review_marks')
+local places = require('sextant.ui.review_places')
 local say = require('sextant.ui.say')
 local watch = require('sextant.ui.review_watch')
 
 local M = {}
 local api = vim.api
-
----@class sextant.Review
----@field root string
----@field files { path: string, made: boolean, hunks: sextant.Hunk[] }[]
----@field reviewed integer
----@field total integer
----@field rejected integer
----@field notes table[]
----@field summary string
 
 ---@type sextant.Review?
 local state = nil
@@ -35,48 +27,9 @@ local function send(params)
   require('sextant.rpc.channel').send('review', params)
 end
 
----@param file { path: string }
-local function path_of(file)
-  return vim.fs.joinpath(state.root, file.path)
-end
-
----@param file { path: string }
----@return integer? buf where it is loaded
-local function buffer_of(file)
-  local wanted = vim.fs.normalize(path_of(file))
-  for _, buf in ipairs(api.nvim_list_bufs()) do
-    if api.nvim_buf_is_loaded(buf) and vim.fs.normalize(api.nvim_buf_get_name(buf)) == wanted then
-      return buf
-    end
-  end
-end
-
--- The file of the current buffer under review, with the number of its first hunk.
-local function here()
-  local name, first = vim.fs.normalize(api.nvim_buf_get_name(0)), 1
-  for index, file in ipairs(state and state.files or {}) do
-    if vim.fs.normalize(path_of(file)) == name then
-      return file, first, index
-    end
-    first = first + #file.hunks
-  end
-end
-
--- The hunk that a line is in; of a removal, the line behind it.
----@return sextant.Hunk?
-local function hunk_at(line)
-  local file = here()
-  for _, hunk in ipairs(file and file.hunks or {}) do
-    local count = api.nvim_buf_line_count(0)
-    if line >= math.min(hunk.line, count - 1) and line < hunk.line + math.max(hunk.count, 1) then
-      return hunk
-    end
-  end
-end
-
 -- The hint of the keys stands on the hunk with the cursor.
 local function point()
-  local hunk = open and hunk_at(api.nvim_win_get_cursor(0)[1] - 1)
+  local hunk = open and places.hunk_at(state)
   if hunk then
     marks.point(api.nvim_get_current_buf(), hunk)
   end
@@ -86,77 +39,15 @@ local function waiting()
   return state and state.total - state.reviewed or 0
 end
 
-local function go_to(file, hunk)
-  require('sextant.ui.code').open(path_of(file), hunk.line + 1)
-  marks.reveal(hunk)
-end
-
--- Every hunk with its file, in order.
-local function all()
-  local found = {}
-  for _, file in ipairs(state and state.files or {}) do
-    for _, hunk in ipairs(file.hunks) do
-      found[#found + 1] = { file = file, hunk = hunk }
-    end
-  end
-  return found
-end
-
 --- Goes to the next or previous hunk, over files and around the end.
 ---@param step 1|-1
 function M.go(step)
-  local list = all()
-  if #list == 0 then
+  local target = places.next(state, step)
+  if not (state and target) then
     return say.say('no change waits for review')
   end
-  local line, own = api.nvim_win_get_cursor(0)[1] - 1, here()
-  local target
-  if own then
-    for index = step > 0 and 1 or #list, step > 0 and #list or 1, step do
-      local one = list[index]
-      local beyond = step > 0 and one.hunk.line > line or step < 0 and one.hunk.line < line
-      if one.file == own and beyond then
-        target = one
-        break
-      end
-    end
-    if not target then
-      local edge = 0
-      for index, one in ipairs(list) do
-        if one.file == own and (edge == 0 or step > 0) then
-          edge = index
-        end
-      end
-      target = list[(edge + step - 1) % #list + 1]
-    end
-  end
-  target = target or list[step > 0 and 1 or #list]
-  go_to(target.file, target.hunk)
-end
-
----@param scope 'hunk'|'symbol'|'file'|'all'
----@param lines? integer[] first and last line of the chosen part, from 0
-local function scope_of(scope, lines)
-  if scope == 'all' then
-    return 'all'
-  end
-  local file = here()
-  if not file then
-    return nil, 'no change of this file waits for review'
-  elseif scope == 'file' then
-    return { file = file.path }
-  end
-  local hunk = hunk_at(lines and lines[1] or api.nvim_win_get_cursor(0)[1] - 1) or lines and hunk_at(lines[2]) or nil
-  if not hunk then
-    return nil, 'no change is here; `]h` goes to the next one'
-  elseif scope == 'symbol' then
-    return { symbol = { path = file.path, symbol = hunk.symbol } }
-  end
-  local part = nil
-  if lines and hunk.count > 0 then
-    part = { start = math.max(lines[1] - hunk.line, 0), ['end'] = math.min(lines[2] - hunk.line, hunk.count - 1) + 1 }
-  end
-  return { hunk = { path = file.path, id = hunk.id, lines = part } }
+  require('sextant.ui.code').open(places.path_of(state, target.file), target.hunk.line + 1)
+  marks.reveal(target.hunk)
 end
 
 ---@param action 'accept'|'reject'|'note'
@@ -164,7 +55,7 @@ end
 ---@param reason? string
 ---@param lines? integer[]
 function M.decide(action, scope, reason, lines)
-  local wanted, problem = scope_of(scope, lines)
+  local wanted, problem = places.part(state, scope, lines)
   if not wanted then
     return say.say(problem, vim.log.levels.WARN)
   end
@@ -269,11 +160,11 @@ end
 
 local function start_watch()
   watch.start(function()
-    if seen[api.nvim_get_current_buf()] or here() then
+    if seen[api.nvim_get_current_buf()] or places.here(state) then
       look_again()
     end
   end, function()
-    if here() then
+    if places.here(state) then
       M.draw()
     end
   end, function()
@@ -287,7 +178,7 @@ end
 function M.draw()
   local drawn, first = {}, 1
   for _, file in ipairs(open and state and state.files or {}) do
-    local buf = buffer_of(file)
+    local buf = places.buffer_of(state, file)
     if buf then
       drawn[buf], seen[buf] = true, true
       marks.draw(buf, file.hunks, first, waiting(), HINT)
@@ -333,8 +224,7 @@ end
 
 -- After a decision, the cursor goes on to the next hunk, unless it stands in one.
 local function advance()
-  local line = api.nvim_win_get_cursor(0)[1] - 1
-  if here() and not hunk_at(line) or not here() and #state.files > 0 then
+  if places.here(state) and not places.hunk_at(state) or not places.here(state) and #state.files > 0 then
     M.go(1)
   end
 end
@@ -373,7 +263,7 @@ function M.update(event)
     start_watch()
   end
   M.draw()
-  if event.open and not (here() and hunk_at(api.nvim_win_get_cursor(0)[1] - 1)) then
+  if event.open and not places.hunk_at(state) then
     M.go(1)
   elseif decided and open and not undone then
     advance()
