@@ -250,16 +250,6 @@ function M.expect()
   expected = true
 end
 
---- Leaves the screen to the user's next window; `:AgentPlan` shows the plan again.
-function M.make_way()
-  for _, win in ipairs(scratch.windows('plan')) do
-    local here = api.nvim_win_get_tabpage(win) == api.nvim_get_current_tabpage()
-    if here and api.nvim_win_get_config(win).relative ~= '' then
-      pcall(api.nvim_win_close, win, true)
-    end
-  end
-end
-
 --- Shows the last plan again, and enters its window.
 ---@return boolean shown
 function M.reopen()

@@ -7,6 +7,8 @@ local api = vim.api
 
 -- The least and most lines of its text, and the most columns.
 local LEAST, MOST, WIDEST = 5, 24, 100
+-- A window has a line more than its text: its bar, or the border with the title.
+local BAR = 1
 
 -- The border of 'winborder', or Sextant's default if that is empty.
 ---@return string|string[]
@@ -28,12 +30,17 @@ local function float_width()
   return math.max(20, math.min(WIDEST, vim.o.columns - 6))
 end
 
--- The most lines of its text: the code keeps the upper half of the screen. A split has a bar.
+-- What the window takes of the screen; a float has its text in sight in whatever room.
+---@param wanted integer
+---@return sextant.Room
+local function shape(wanted)
+  local floats = not is_split()
+  return { kind = 'plan', wanted = wanted, floats = floats, least = floats and LEAST + BAR or nil }
+end
+
+-- The most lines of its text: the code keeps the upper half of the screen.
 local function most()
-  if is_split() then
-    return room.most('plan') - 1
-  end
-  return math.max(LEAST, math.min(MOST, math.floor(vim.o.lines / 2) - 3))
+  return math.min(MOST, room.most(shape(MOST + BAR)) - BAR)
 end
 
 --- The room for the text.
@@ -54,13 +61,9 @@ local function rows(buf, win)
   return count
 end
 
-local function height(buf, win)
-  return math.max(LEAST, math.min(most(), rows(buf, win)))
-end
-
--- The lines that a split is to have, whatever others there are.
+-- The lines that the window is to have, whatever others there are.
 local function wanted(buf, win)
-  return math.max(LEAST, math.min(MOST, rows(buf, win))) + 1
+  return math.max(LEAST, math.min(MOST, rows(buf, win))) + BAR
 end
 
 local NAME = 'Sextant plan · '
@@ -83,18 +86,17 @@ function M.title_width()
   return M.size() - api.nvim_strwidth(title(''))
 end
 
----@param buf integer
----@param win? integer
+---@param lines integer of its text
+---@param row integer
 ---@param words string
 ---@param keys string
-local function float(buf, win, words, keys)
+local function float(lines, row, words, keys)
   local width = float_width()
-  local lines = height(buf, win)
   local config = {
     relative = 'editor',
     width = width,
     height = lines,
-    row = math.max(0, vim.o.lines - vim.o.cmdheight - lines - 3),
+    row = row,
     col = math.max(0, math.floor((vim.o.columns - width - 2) / 2)),
     border = border(),
     style = 'minimal',
@@ -124,6 +126,13 @@ end
 ---@type integer? the float, which shows the plan or its text
 local floating
 
+-- The user may make a split of it.
+---@param win integer
+---@return boolean
+local function is_floating(win)
+  return win == floating and api.nvim_win_is_valid(win) and api.nvim_win_get_config(win).relative ~= ''
+end
+
 -- A file that is opened in the float would lie over the code.
 local function fix_buffer(win, fixed)
   api.nvim_set_option_value('winfixbuf', fixed, { win = win, scope = 'local' })
@@ -142,33 +151,41 @@ end
 local open
 
 ---@param buf integer
----@param words fun(): string, string
----@param asked boolean
----@return integer? win
-local function open_split(buf, words, asked)
-  local function split(lines)
+---@param lines integer
+---@param phase string
+---@param keys string
+---@return integer win
+local function new_window(buf, lines, phase, keys)
+  if is_split() then
     return api.nvim_open_win(buf, false, { split = 'below', win = -1, height = lines })
   end
-  local function come_back(entered)
+  local win = api.nvim_open_win(buf, false, float(lines - BAR, 0, phase, keys))
+  floating = win
+  fix_buffer(win, true)
+  return win
+end
+
+-- Without room, it waits where it is not entered.
+function open(buf, words, enter)
+  local phase, keys = words()
+  local place = shape(wanted(buf))
+  function place.open(lines)
+    return new_window(buf, lines, phase, keys)
+  end
+  function place.back(entered)
     local win = api.nvim_buf_is_valid(buf) and open(buf, words, false)
     if win and entered then
       api.nvim_set_current_win(win)
     end
   end
-  return room.open({ kind = 'plan', wanted = wanted(buf), open = split, back = come_back }, asked)
-end
-
--- Without room, a split waits where it is not entered.
-function open(buf, words, enter)
-  local phase, keys = words()
-  local win
-  if is_split() then
-    win = open_split(buf, words, enter)
-  else
-    win = api.nvim_open_win(buf, enter, float(buf, nil, phase, keys))
-    floating = win
-    fix_buffer(win, true)
+  function place.resized()
+    if place.floats and floating and is_floating(floating) then
+      local height, row = room.place(floating)
+      local col = api.nvim_win_get_config(floating).col
+      api.nvim_win_set_config(floating, { relative = 'editor', height = height, row = row, col = col })
+    end
   end
+  local win = room.open(place, enter)
   if not win then
     return nil
   end
@@ -234,11 +251,13 @@ end
 ---@param keys string
 function M.fit(buf, words, keys)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    local lines = height(buf, win)
-    if api.nvim_win_get_config(win).relative ~= '' then
-      api.nvim_win_set_config(win, float(buf, win, words, keys))
-    elseif is_split() and #api.nvim_tabpage_list_wins(0) > 1 then
+    local floats = is_floating(win)
+    if floats or is_split() and #api.nvim_tabpage_list_wins(0) > 1 then
       room.fit(win, wanted(buf, win))
+    end
+    if floats then
+      local lines, row = room.place(win)
+      api.nvim_win_set_config(win, float(lines, row, words, keys))
     end
     set_bar(win, words, keys)
   end

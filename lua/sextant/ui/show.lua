@@ -196,6 +196,9 @@ local renderers = {
     end
     M.status = event.phase == 'executing' and 'running' or 'idle'
     plan.update(event)
+    if M.status == 'idle' then
+      answer.rest_at_end(0)
+    end
     status.plan(event)
     emit('SextantPlan', event)
   end,
@@ -214,8 +217,6 @@ local renderers = {
   end,
   log = function(event)
     require('sextant.ui.log').open(event)
-    -- The plan floats above all else and would hide it.
-    plan.make_way()
   end,
   conversation = function(event)
     answer.reopen(event.exchanges)

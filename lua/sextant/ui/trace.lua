@@ -110,8 +110,6 @@ function M.open(event, name)
   if name == 'diff' then
     diff_page(buf, win)
   end
-  -- The plan floats above all else and would hide it.
-  require('sextant.ui.plan').make_way()
   api.nvim_set_current_win(win)
   -- The keys of a list act on the line under the cursor.
   local first = event.entries and event.entries[1]

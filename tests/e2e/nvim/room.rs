@@ -141,3 +141,81 @@ async fn a_long_list_and_a_smaller_screen_leave_the_code_its_half() {
     let grows = format!("return (vim.wait(20000, function() return {heights}[2] == 9 end, 10))");
     assert!(nvim.lua::<bool>(&grows).await, "{}", nvim.screen.text());
 }
+
+fn says(text: &str) -> Reply {
+    Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": text}))
+}
+
+/// The rows of the plan's float, from its upper border to its lower one, and those of the answer's window.
+async fn rows(nvim: &Nvim) -> [[usize; 2]; 2] {
+    nvim.lua(
+        "local float, answer = vim.fn.bufwinid('sextant://plan'), vim.fn.bufwinid('sextant://answer')
+        local config, top = vim.api.nvim_win_get_config(float), vim.api.nvim_win_get_position(answer)[1]
+        return { { config.row, config.row + config.height + 1 }, { top, top + vim.api.nvim_win_get_height(answer) - 1 } }",
+    )
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_that_floats_lies_above_the_answer_and_leaves_the_code_in_sight() {
+    let (_project, _server, mut nvim) = started(vec![says("It returns one."), two_steps()], "float").await;
+    nvim.command("AgentAsk what does f return?").await;
+    nvim.finished().await;
+    nvim.command("AgentPlan change both").await;
+    nvim.wait("SextantPlan").await;
+    for part in ["change f", "change g", "waits for approval", "def f() -> int:", "return 2"] {
+        nvim.screen.shows(part).await;
+    }
+    let [plan, answer] = rows(&nvim).await;
+    assert!(plan[1] < answer[0] && plan[0] >= 11 && answer[1] - answer[0] == 2, "{}", nvim.screen.text());
+    let text = nvim.screen.text();
+    let in_answer: Vec<&str> = text.lines().skip(answer[0] + 1).take(2).collect();
+    assert!(in_answer.iter().all(|row| !row.is_empty() && !row.starts_with('~')), "{text}");
+    // The answer has its lines back.
+    nvim.keys("q").await;
+    let grows = "vim.fn.winheight(vim.fn.bufwinid('sextant://answer')) == 8";
+    assert!(nvim.lua::<bool>(&format!("return (vim.wait(20000, function() return {grows} end, 10))")).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn on_a_low_screen_one_window_gives_way_to_the_plan_that_floats() {
+    let (_project, _server, mut nvim) = started(vec![says("It returns one."), two_steps()], "float").await;
+    nvim.resize(40, 10).await;
+    nvim.command("AgentAsk what does f return?").await;
+    nvim.finished().await;
+    nvim.screen.shows("It returns one.").await;
+    nvim.command("AgentPlan change both").await;
+    nvim.wait("SextantPlan").await;
+    nvim.screen.shows("change g").await;
+    let windows = |count: usize| {
+        format!("return (vim.wait(20000, function() return #vim.api.nvim_tabpage_list_wins(0) == {count} end, 10))")
+    };
+    let answer = "return vim.fn.bufwinid('sextant://answer')";
+    assert_eq!(nvim.lua::<i64>(answer).await, -1, "{}", nvim.screen.text());
+    nvim.keys("q").await;
+    assert!(nvim.lua::<bool>(&windows(2)).await && nvim.lua::<i64>(answer).await > 0, "{}", nvim.screen.text());
+    // A larger screen has room for both, and a lower one has not.
+    nvim.resize(80, 24).await;
+    nvim.command("AgentPlan").await;
+    assert!(nvim.lua::<bool>(&windows(3)).await, "{}", nvim.screen.text());
+    nvim.resize(40, 10).await;
+    assert!(nvim.lua::<bool>(&windows(2)).await, "{}", nvim.screen.text());
+    is_in(&nvim, "plan").await;
+    nvim.resize(80, 24).await;
+    assert!(nvim.lua::<bool>(&windows(3)).await, "{}", nvim.screen.text());
+    let [plan, answer] = rows(&nvim).await;
+    assert!(plan[1] < answer[0], "{}", nvim.screen.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_has_its_room_below_a_plan_that_floats_or_in_its_place() {
+    let (_project, _server, mut nvim) = started(vec![two_steps()], "float").await;
+    nvim.command("AgentPlan change both").await;
+    nvim.wait("SextantPlan").await;
+    nvim.command("AgentTrace").await;
+    is_in(&nvim, "trace").await;
+    shows(&nvim, &["a.py", "trace"]).await;
+    assert!(!nvim.screen.text().contains("Sextant plan ·"), "{}", nvim.screen.text());
+    nvim.keys("q").await;
+    nvim.screen.shows("Sextant plan · waiting for approval").await;
+}
