@@ -147,19 +147,15 @@ function draw()
   if not state then
     return
   end
-  local buf, views = buffer(), {}
-  for _, win in ipairs(scratch.windows('plan')) do
-    views[win] = { cursor = api.nvim_win_get_cursor(win), unfolded = steps.unfolded(buf, win) }
-  end
+  local buf, view = buffer(), require('sextant.ui.plan_view')
+  local views = view.take(buf)
   scratch.set(buf, require('sextant.ui.plan_words').shown(state, layout.size()))
   steps.draw(buf, state.running)
-  for win, view in pairs(views) do
-    pcall(api.nvim_win_set_cursor, win, view.cursor)
-    steps.unfold(buf, win, view.unfolded)
-  end
+  view.put(buf, views)
   lay_out()
   local running = state.running and steps.line(buf, state.running)
   local paused = state.phase == 'paused' and not state.question and steps.next_line(buf)
+  view.fill()
   if running or paused then
     layout.follow(running or paused, running ~= nil)
   end
@@ -317,6 +313,7 @@ function M.checked(faults)
     if api.nvim_win_get_config(win).relative ~= '' then
       layout.show(win, buffer())
       layout.furnish(win)
+      require('sextant.ui.plan_view').carry(win)
     end
   end
   lay_out()

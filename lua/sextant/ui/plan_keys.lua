@@ -109,7 +109,9 @@ local KEYS = {
   {
     '<Tab>',
     function(actions)
-      if not steps.toggle(0) then
+      if steps.toggle(0) then
+        require('sextant.ui.plan_view').fill()
+      else
         actions.toggle_reason()
       end
     end,

@@ -66,6 +66,21 @@ function M.at(buf, line)
   end
 end
 
+--- The step of a buffer with the title of another one, the nearest by number; or else the one with its number.
+---@param buf integer
+---@param other sextant.PlanStep
+---@return sextant.PlanStep?
+function M.like(buf, other)
+  local known, found = steps_of(buf), nil
+  for _, step in ipairs(known) do
+    local is_nearer = not found or math.abs(step.number - other.number) < math.abs(found.number - other.number)
+    if step.title == other.title and is_nearer then
+      found = step
+    end
+  end
+  return found or known[math.min(other.number, #known)]
+end
+
 --- The line of a step, by its number.
 ---@param buf integer
 ---@param number integer

@@ -293,6 +293,32 @@ async fn in_the_plans_text_a_number_means_the_step_that_had_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn after_a_shorter_text_the_cursor_is_on_its_step_and_the_window_is_full() {
+    let names: Vec<String> = (0..14).map(|at| format!("f{at}")).collect();
+    let text: String = names.iter().map(|name| format!("def {name}() -> int:\n    return 1\n\n\n")).collect();
+    let project = Project::new(&[("a.py", &text)]);
+    let step = |name: &String| json!({"title": format!("change {name}"), "symbols": [format!("a.py::{name}")], "because": "asked", "expect": "changed"});
+    let steps: Vec<Value> = names.iter().map(step).collect();
+    let plan = Reply::Json(json!({"title": "Many changes", "reason": "asked", "steps": steps, "confidence": 1}));
+    let server = ModelServer::start([plan]).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentPlan change all").await;
+    nvim.wait("SextantPlan").await;
+    nvim.keys("Ge").await;
+    nvim.screen.shows("makes this text the plan").await;
+    nvim.command("/change f2$/,/change f11$/-1 delete").await;
+    nvim.keys("gg/change f12<CR>").await;
+    nvim.command("write").await;
+    nvim.wait("SextantPlan").await;
+    nvim.screen.shows("Sextant plan · waiting for approval").await;
+    for part in ["# Many changes", "change f0", "change f13"] {
+        nvim.screen.shows(part).await;
+    }
+    assert_eq!(nvim.lua::<String>("return vim.fn.getline('.')").await, "- [ ] change f12");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_output_of_a_plan_has_a_heading_of_its_own() {
     let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n")]);
     let says = |text: &str| says(text);
