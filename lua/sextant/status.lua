@@ -143,7 +143,8 @@ local function show_message(text, status)
     return
   end
   -- A message that does not fit would wait for a key.
-  shown = require('sextant.ui.say').cut(text, math.max(1, vim.v.echospace - #'Sextant: ' - MARGIN))
+  local say = require('sextant.ui.say')
+  shown = say.cut(text, math.max(1, say.columns() - #'Sextant: ' - MARGIN))
   message_id = neovim.progress(message_id, shown, status)
 end
 

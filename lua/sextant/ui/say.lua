@@ -39,13 +39,29 @@ local function keep(text)
   end
 end
 
+-- The columns of the ruler where 'rulerformat' sets no other width, with the space before it.
+local RULER = 18
+
+--- The columns for a message. A float has no status line: while the user is in one, the ruler stands in the command line,
+--- for which `v:echospace` has no place.
+---@return integer
+function M.columns()
+  local floats = api.nvim_win_get_config(0).relative ~= ''
+  local free = vim.v.echospace
+  if floats and vim.o.ruler and vim.o.laststatus ~= 3 then
+    local own = tonumber(vim.o.rulerformat:match('^%%(%d+)%('))
+    free = math.min(free, vim.o.columns - (own and own + 1 or RULER) - 1)
+  end
+  return math.max(1, free)
+end
+
 ---@return string what is shown: a line, or as many as 'cmdheight' has room for
 local function that_fits(text)
   local lines = vim.split(text, '\n', { plain = true, trimempty = true })
   local shown = {}
   for index = 1, math.min(#lines, math.max(1, vim.o.cmdheight)) do
     -- In the command line's last line, 'showcmd' and 'ruler' have their place; the other lines are whole.
-    shown[index] = M.cut(lines[index], math.max(1, vim.v.echospace))
+    shown[index] = M.cut(lines[index], M.columns())
   end
   return table.concat(shown, '\n')
 end

@@ -155,3 +155,25 @@ async fn a_notify_of_the_users_own_is_given_the_whole_text() {
     let message = nvim.wait("message").await;
     assert!(message["text"].as_str().is_some_and(|text| text.ends_with("use planner or supervised")), "{message}");
 }
+
+/// In a float, which has no status line, the ruler stands in the command line.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_leaves_the_ruler_its_place_while_the_user_is_in_a_float() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let nvim = Nvim::on_screen(&project, "{}", &[]).await;
+    nvim.command("set ruler noshowcmd laststatus=2").await;
+    nvim.edit("a.py").await;
+    let say = "lua require('sextant.ui.say').say(('1234567 '):rep(20))";
+    for (format, cut) in [("", "1234567 123… "), ("%30(%l,%c%)", "1234567 123456… ")] {
+        nvim.command(&format!("let &rulerformat = '{format}'")).await;
+        nvim.command("lua require('sextant.ui.key_help').open('Keys', { 'one', 'two' })").await;
+        nvim.command(say).await;
+        nvim.screen.shows(cut).await;
+        nvim.keys("j").await;
+        nvim.screen.shows("2,1").await;
+        assert!(last_line(&nvim.screen.text()).contains(cut), "{}", nvim.screen.text());
+        nvim.keys("q").await;
+    }
+    nvim.command(say).await;
+    nvim.screen.shows("1234567 12345…").await;
+}
