@@ -205,11 +205,33 @@ function M.rest_at_end(figures)
   end
 end
 
+-- Leaves one blank line at the end, of as many as a model may have written.
+local function blank()
+  M.end_line()
+  local buf = buffer()
+  local last = api.nvim_buf_line_count(buf)
+  local text = last
+  while text > 1 and api.nvim_buf_get_lines(buf, text - 2, text - 1, false)[1] == '' do
+    text = text - 1
+  end
+  if text == last then
+    return M.append('\n')
+  end
+  local follow = vim.tbl_filter(follows, scratch.windows('answer'))
+  scratch.write(buf, function()
+    api.nvim_buf_set_lines(buf, text, -1, false, { '' })
+  end)
+  vim.tbl_map(to_end, follow)
+end
+
+--- Shows a line; an empty one separates two texts.
 ---@param text string
 function M.line(text)
   if asked[1] and asked[1].alone then
     held[#held + 1] = text
     return
+  elseif text == '' then
+    return blank()
   end
   M.append((last_line(buffer()) ~= '' and '\n' or '') .. text .. '\n')
 end
