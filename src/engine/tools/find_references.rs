@@ -21,7 +21,7 @@ use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::Failure;
 use sextant_base::path;
 use sextant_base::plural::counted;
-use sextant_base::positions::{LineIndex, Range};
+use sextant_base::positions::{Encoding, LineIndex, Range};
 use sextant_diagnostics::server::server_lookup::NameQuestion;
 use sextant_model::step::Model;
 use sextant_model::tools::Access;
@@ -84,7 +84,8 @@ impl Tool for FindReferences {
                 beyond.push(format!("{path} ({})", ranges.len()));
                 continue;
             }
-            let lines = lines(&edits.workspace, &path, loaded.contains(&path), ranges).await;
+            let known = Places { ranges, encoding: asked.said.encoding };
+            let lines = lines(&edits.workspace, &path, loaded.contains(&path), &known).await;
             let more = lines.len().saturating_sub(left);
             out.push(path.clone());
             let shown = lines.into_iter().take(left);
@@ -113,15 +114,22 @@ pub(crate) async fn uses(edits: &EditService, symbol: &str) -> Result<Vec<Quickf
         by_file.entry(place.file).or_default().push(place.range);
     }
     let (_, uses) = without_declaration(&edits.workspace.root, &asked, by_file);
+    let encoding = asked.said.encoding;
     let loaded: BTreeSet<String> = edits.workspace.editor.loaded().await.into_iter().collect();
     let mut entries = Vec::new();
     for (file, ranges) in &uses {
         let Some(path) = path::relative(edits.workspace.root.path(), file) else { continue };
-        for (names, number, text) in lines(&edits.workspace, &path, loaded.contains(&path), ranges).await {
-            let within = if names.is_empty() { String::new() } else { format!("{names}: ") };
-            let line = u32::try_from(number).unwrap_or(u32::MAX);
-            let (kind, text) = (String::new(), format!("{within}{text}"));
-            entries.push(QuickfixEntry { path: path.clone(), line, column: 1, kind, text, sources: Vec::new() });
+        for found in lines(&edits.workspace, &path, loaded.contains(&path), &Places { ranges, encoding }).await {
+            let within = if found.names.is_empty() { String::new() } else { format!("{}: ", found.names) };
+            let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+            entries.push(QuickfixEntry {
+                path: path.clone(),
+                line: number(found.number),
+                column: number(found.column),
+                kind: String::new(),
+                text: format!("{within}{}", found.text),
+                sources: Vec::new(),
+            });
         }
     }
     Ok(entries)
@@ -146,12 +154,26 @@ fn without_declaration(
     (format!(" (declared on line {line})"), by_file)
 }
 
-/// A line with the symbol around it, its one-based number, and its text.
-type ReferenceLine = (String, usize, String);
+/// Places of one file, as a server gives them.
+struct Places<'p> {
+    ranges: &'p [Range],
+    encoding: Encoding,
+}
+
+/// A line with a place.
+struct ReferenceLine {
+    /// The symbol around it.
+    names: String,
+    /// One-based.
+    number: usize,
+    /// That of its first place: one-based, in bytes.
+    column: usize,
+    text: String,
+}
 
 /// The lines of these places. A loaded file is read as the editor has it, the rest from the disk: the list opens no
 /// file.
-async fn lines(workspace: &Workspace, path: &str, loaded: bool, ranges: &[Range]) -> Vec<ReferenceLine> {
+async fn lines(workspace: &Workspace, path: &str, loaded: bool, places: &Places<'_>) -> Vec<ReferenceLine> {
     let text = match loaded {
         true => workspace.editor.read(path).await.map(|document| document.text).ok(),
         false => {
@@ -166,24 +188,27 @@ async fn lines(workspace: &Workspace, path: &str, loaded: bool, ranges: &[Range]
     let text = text.unwrap_or_default();
     let outline = language::of_path(path).map(|language| Outline::parse(language, &text)).unwrap_or_default();
     let index = LineIndex::new(&text);
-    let mut numbers: Vec<usize> = ranges.iter().map(|range| range.start.line as usize).collect();
-    numbers.dedup();
-    let line = |number: usize| {
+    let mut first: Vec<&Range> = places.ranges.iter().collect();
+    first.dedup_by_key(|range| range.start.line);
+    let line = |place: &Range| {
+        let number = place.start.line as usize;
         let range = index.line_range(&text, number);
         let whole = &text[range.clone()];
         let (bare, start) = (whole.trim(), range.end - whole.trim_start().len());
         let names = outline.at(start).map(|symbol| outline.path_of(symbol)).unwrap_or_default();
+        let column = index.offset(&text, place.start, places.encoding).saturating_sub(range.start) + 1;
         let cut = if bare.chars().count() > LONGEST { "…" } else { "" };
-        (names, number + 1, format!("{}{cut}", bare.chars().take(LONGEST).collect::<String>()))
+        let text = format!("{}{cut}", bare.chars().take(LONGEST).collect::<String>());
+        ReferenceLine { names, number: number + 1, column, text }
     };
-    numbers.into_iter().map(line).collect()
+    first.into_iter().map(line).collect()
 }
 
 /// The lines below the symbols that they are in.
 fn grouped(lines: impl Iterator<Item = ReferenceLine>) -> Vec<String> {
     let mut out = Vec::new();
     let mut within = None;
-    for (names, number, text) in lines {
+    for ReferenceLine { names, number, text, .. } in lines {
         if within.as_ref() != Some(&names) {
             out.push(format!("  {}", if names.is_empty() { "(module level)" } else { &names }));
             within = Some(names);

@@ -58,6 +58,11 @@ async fn who_uses_fills_a_list_by_the_servers_references() {
     assert!(names.iter().all(|name| !name.contains('/')), "{names:?}");
     let list = nvim.quickfix().await;
     assert!(list[0].starts_with("Sextant: uses of helpers.py::helper"), "{list:?}");
+    let at_names = "vim.iter(vim.fn.getqflist()):all(function(item)
+        local line = vim.fn.readfile(vim.fn.bufname(item.bufnr))[item.lnum]
+        return vim.startswith(line:sub(item.col), 'helper')
+    end)";
+    assert!(nvim.lua::<bool>(&format!("return {at_names}")).await, "each entry has the column of the name");
     assert!(
         list.iter().any(|line| line.starts_with("main.py:5: ") && line.contains("run: return helper(2)")),
         "{list:?}"
