@@ -18,10 +18,21 @@ local api = vim.api
 ---@field options? string[] its answers, from 1
 ---@field request string
 ---@field next string[] requests that wait for the running task, oldest first
+---@field waiting integer plans and tasks that `:AgentResume!` lists, in the workspace of the last command
 
 ---@type sextant.Status
-local now =
-  { state = 'idle', phase = '', detail = '', elapsed = 0, waited = 0, model = '', tokens = 0, request = '', next = {} }
+local now = {
+  state = 'idle',
+  phase = '',
+  detail = '',
+  elapsed = 0,
+  waited = 0,
+  model = '',
+  tokens = 0,
+  request = '',
+  next = {},
+  waiting = 0,
+}
 local began, phase_began = 0, 0
 ---@type uv.uv_timer_t?
 local ticking = nil
@@ -232,10 +243,9 @@ function M.started(request, model)
   require('sextant.ui.highlights').define()
   began, phase_began = vim.uv.hrtime(), vim.uv.hrtime()
   number = number + 1
-  local waiting = now.next
-  now = { state = 'running', phase = '', detail = '', elapsed = 0, waited = 0, model = model, tokens = 0 }
-  now.next = waiting
-  now.request = request
+  local kept = { next = now.next, waiting = now.waiting, request = request, model = model }
+  now =
+    vim.tbl_extend('error', kept, { state = 'running', phase = '', detail = '', elapsed = 0, waited = 0, tokens = 0 })
   start_ticking()
   tell_progress('begin')
   changed()
@@ -254,6 +264,16 @@ function M.phase(phase, detail, tokens)
   if now.state == 'idle' then
     return
   end
+--- Called by the binary: the number of plans and tasks that wait, after a command.
+---@param json string
+function M.know_waiting(json)
+  local count = vim.json.decode(json).count
+  if count ~= now.waiting then
+    now.waiting = count
+    vim.schedule(changed)
+  end
+end
+
   detail = detail or ''
   now.tokens = tokens and tokens > 0 and tokens or now.tokens
   if now.state == 'question' then

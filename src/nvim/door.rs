@@ -2,6 +2,7 @@
 
 mod code_blocks;
 mod here;
+mod inquiries;
 mod plan_text;
 mod queue;
 mod review;
@@ -176,6 +177,8 @@ impl NvimDoor {
             "review" => self.review(json),
             "locate" => self.locate(json),
             "find_target" => self.find_target(json),
+            "outlines" => self.outlines(json),
+            "titles_waiting" => self.titles_waiting(json),
             "apply" => self.apply(json),
             "log" => self.log(json),
             "reopen" => self.reopen(json),
@@ -288,6 +291,7 @@ impl NvimDoor {
                     if is_task {
                         door.queue_unread(&open);
                     }
+                    door.tell_waiting(&open).await;
                 });
             }
             (Err(failure), Some(command)) if failure.kind == FailureKind::Busy => return Err(command),

@@ -3,6 +3,7 @@
 
 mod command;
 mod engine;
+mod file_symbols;
 mod turn;
 mod user_blocks;
 mod user_diffs;
@@ -17,6 +18,7 @@ pub use turn::{Origin, TaskInTurn, TaskTurn, TurnHeld, busy};
 pub use crate::commands::block_edit::{BlockRequest, FoundTarget};
 pub use crate::commands::client_call::OutsideAnswer;
 pub use crate::commands::edit_plan::PlanRefused;
+pub use crate::commands::file_outline::OutlinedSymbol;
 pub use crate::commands::locate_name::LocatedName;
 pub use crate::commands::undo::list::{self as history, History, UndoState};
 pub use crate::commands::undo::undo_lines::StandingChange;

@@ -25,6 +25,11 @@ impl Engine {
         waiting_list::page(&self.session().edits, &self.session().plans).await
     }
 
+    /// The titles of the plans and tasks that wait, in the order of the page.
+    pub async fn waiting_titles(&self) -> Vec<String> {
+        waiting_list::titles(&self.session().edits, &self.session().plans).await
+    }
+
     /// Discards a plan or task that waits. Its changes stay.
     ///
     /// # Errors

@@ -11,6 +11,7 @@ pub(crate) mod conversations;
 pub(crate) mod direct_action;
 pub(crate) mod edit_diff;
 pub(crate) mod edit_plan;
+pub(crate) mod file_outline;
 pub(crate) mod forget;
 pub(crate) mod intents;
 pub(crate) mod locate_name;

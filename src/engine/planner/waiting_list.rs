@@ -102,6 +102,11 @@ async fn rows(edits: &EditService, plans: &PlanService) -> Vec<WaitingRow> {
     rows
 }
 
+/// The titles of the list.
+pub(crate) async fn titles(edits: &EditService, plans: &PlanService) -> Vec<String> {
+    rows(edits, plans).await.into_iter().map(|row| row.title).collect()
+}
+
 /// The list for a reader, with the task of each line.
 pub(crate) async fn page(edits: &EditService, plans: &PlanService) -> (String, Vec<PageEntry>) {
     recover::recover_quietly(edits).await;

@@ -1,0 +1,76 @@
+//! Answers what the Lua layer asks beside any task, as for a completion: the symbols of files, the titles of what waits.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::door::{NvimDoor, UsedWorkspace};
+use crate::lua_messages::list;
+
+/// The receiver of the answers.
+const ANSWERED: &str = "require('sextant.rpc.inquiry').answered(...)";
+/// The receiver of the number of plans and tasks that wait.
+const WAITING: &str = "require('sextant.status').know_waiting(...)";
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct InquiryParams {
+    /// The number that the Lua layer gave it.
+    id: u64,
+    /// The files whose symbols are wanted.
+    #[serde(deserialize_with = "list")]
+    paths: Vec<String>,
+}
+
+impl NvimDoor {
+    /// The symbols of files, by the paths as they were given. A file without any has none.
+    pub(super) fn outlines(self: &Arc<Self>, json: &str) {
+        let InquiryParams { id, paths } = serde_json::from_str(json).unwrap_or_default();
+        let (door, open) = (Arc::clone(self), self.asked_in(json));
+        tokio::spawn(async move {
+            let mut files = Map::new();
+            for path in paths {
+                let symbols = match &open {
+                    Some(open) => open.session.file_symbols(&path).await.unwrap_or_default(),
+                    None => Vec::new(),
+                };
+                files.insert(path, json!(symbols));
+            }
+            door.tell_lua(ANSWERED, json!({"id": id, "result": files})).await;
+        });
+    }
+
+    /// The titles of the plans and tasks that wait, as `:AgentResume` takes them.
+    pub(super) fn titles_waiting(self: &Arc<Self>, json: &str) {
+        let InquiryParams { id, .. } = serde_json::from_str(json).unwrap_or_default();
+        let (door, open) = (Arc::clone(self), self.asked_in(json));
+        tokio::spawn(async move {
+            let titles = match &open {
+                Some(open) => open.session.waiting_titles().await,
+                None => Vec::new(),
+            };
+            door.tell_lua(ANSWERED, json!({"id": id, "result": titles})).await;
+        });
+    }
+
+    /// Tells the Lua layer how many plans and tasks wait in a workspace.
+    pub(super) async fn tell_waiting(&self, open: &UsedWorkspace) {
+        let count = open.session.waiting_titles().await.len();
+        self.tell_lua(WAITING, json!({"count": count})).await;
+    }
+
+    /// The workspace that a window names, else that of the current file.
+    fn asked_in(&self, json: &str) -> Option<Arc<UsedWorkspace>> {
+        let named = serde_json::from_str::<Value>(json).is_ok_and(|given| given["root"].is_string());
+        if named { self.meant(json) } else { self.here_or_last(json).ok() }
+    }
+
+    async fn tell_lua(&self, receiver: &str, value: Value) {
+        if let Some(channel) = self.channel()
+            && let Err(error) = channel.tell(receiver, value.to_string()).await
+        {
+            tracing::warn!(%error, "an answer was not taken");
+        }
+    }
+}
