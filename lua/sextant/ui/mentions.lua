@@ -1,9 +1,8 @@
---- Completes `@name`, `@file` and `#code` in a request, and the target of a code block.
+--- Completes `@name` (a symbol), `@file` and `#code` in a request, and the target of a code block.
 local M = {}
 local api = vim.api
 
--- The lines of a file that are read, 10 ms at most as measured with Neovim 0.11.4, and the most words that are offered.
-local LINES = 20000
+-- The most names that are offered.
 local MOST = 200
 
 -- The buffer that a request given now is about.
@@ -31,17 +30,17 @@ local function starting(all, lead, mark)
   return vim.list_slice(found, 1, MOST)
 end
 
--- The first words of a file that begin so: the search ends early, and a line without them is not split.
-local function words(buf, lead)
-  local all, count = {}, 0
-  for _, line in ipairs(api.nvim_buf_get_lines(buf, 0, LINES, false)) do
-    for word in (line:find(lead, 1, true) and line or ''):gmatch('[%a_][%w_]+') do
-      if not all[word] and vim.startswith(word, lead) then
-        all[word], count = true, count + 1
-      end
-    end
-    if count >= MOST then
-      break
+-- The names of the symbols of a file, as a request gives them: `total`, `Cart.total`. The number of a second one of the
+-- same name is not a part of it.
+---@param buf integer
+---@return table<string, true>
+local function names(buf)
+  local all, path = {}, api.nvim_buf_get_name(buf)
+  for _, symbol in ipairs(path ~= '' and require('sextant.outline').of_file(path) or {}) do
+    local name = symbol.name:gsub('#%d+', ''):gsub('::', '.')
+    if not name:find('%s') then
+      all[name] = true
+      all[name:match('[^.]+$') or name] = true
     end
   end
   return all
@@ -82,16 +81,18 @@ function M.know(names)
   symbols = names
 end
 
---- Completes `FILE::SYMBOL`: the symbols that the engine has named, then files and words of the code.
+--- Completes `FILE::SYMBOL`: the symbols that the engine has named, then those of the file, and files.
 ---@param lead string
 ---@return string[]
 function M.targets(lead)
   local found = vim.tbl_filter(function(symbol)
     return vim.startswith(symbol, lead) and symbol ~= lead
   end, symbols)
-  local file, name = lead:match('^(.*::)([%w_]*)$')
-  local more = file and starting(words(code(), name), name, file) or starting(files(lead), lead, '')
-  for _, target in ipairs(more) do
+  local file, all = lead:match('^(.-)::'), {}
+  for _, symbol in ipairs(file and require('sextant.outline').of_file(vim.fn.fnamemodify(file, ':p')) or {}) do
+    all[('%s::%s'):format(file, symbol.name)] = true
+  end
+  for _, target in ipairs(starting(file and all or files(lead), lead, '')) do
     if not vim.tbl_contains(found, target) then
       found[#found + 1] = target
     end
@@ -108,11 +109,7 @@ function M.complete(lead)
   elseif mark ~= '@' then
     return {}
   end
-  -- `@Cart.tot`: the name behind the last dot.
-  local before, name = rest:match('^([%w_.]*%.)([%w_]*)$')
-  name = name or rest
-  local found = starting(words(code(), name), name, mark .. (before or ''))
-  return vim.list_extend(found, starting(files(rest), rest, mark))
+  return vim.list_extend(starting(names(code()), rest, mark), starting(files(rest), rest, mark))
 end
 
 return M

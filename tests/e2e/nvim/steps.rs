@@ -153,3 +153,24 @@ async fn the_plan_may_be_a_split_below_the_code() {
     nvim.keys("q").await;
     assert!(holds(&nvim, "#vim.api.nvim_tabpage_list_wins(0) <= 2").await);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_evidence_of_a_step_is_of_its_own_symbols() {
+    let text = "def f() -> None:\n    print(missing_one)\n\n\ndef g() -> None:\n    print(missing_two)\n";
+    let project = Project::new(&[("a.py", text)]);
+    let step = |name: &str| json!({"title": format!("change {name}"), "symbols": [format!("a.py::{name}")], "because": "F821", "expect": "changed"});
+    let steps = [step("f"), step("g")];
+    let plan = Reply::Json(json!({"title": "Changes", "reason": "asked", "steps": steps, "confidence": 1}));
+    let server = ModelServer::start([plan]).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    assert!(holds(&nvim, "#vim.diagnostic.get(0) == 2").await);
+    nvim.command("AgentPlan change both").await;
+    nvim.wait("SextantPlan").await;
+    nvim.keys("/change g<CR>K").await;
+    nvim.screen.shows("Step 2").await;
+    nvim.screen.shows("missing_two").await;
+    let lines = "return vim.tbl_filter(function(line) return line:find('F821%]') ~= nil end, vim.api.nvim_buf_get_lines(0, 0, -1, false))";
+    let listed: Vec<String> = nvim.lua(lines).await;
+    assert!(listed.len() == 1 && listed[0].starts_with("6: "), "{listed:?}");
+}
