@@ -88,6 +88,9 @@ command('AgentResume', 'resume', {
   nargs = '?',
   bang = true,
   desc = 'Go on with the last task that waits, or one by its number or title; with !, list them',
+  complete = function(lead, line)
+    return require('sextant.command').complete_resume(lead, line)
+  end,
 })
 command('AgentAnswer', 'answer', {
   nargs = '+',

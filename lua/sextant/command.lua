@@ -188,14 +188,37 @@ function M.history(args)
   rpc.send('history', { place = where(args) })
 end
 
+-- The titles that were offered last.
+---@type string[]
+local waiting = {}
+
 --- Goes on with the last task that waits, or with the one of this number or name; with `!`, lists all of them.
 function M.resume(args)
   args.range = 0
   if args.bang then
     return rpc.send('waiting', { place = where(args) })
   end
+  local number, title = text_of(args):match('^(%d+) (.+)$')
+  local is_offered = number and waiting[tonumber(number)] == title
   require('sextant.ui.plan').expect()
-  rpc.send('resume', { which = text_of(args), place = where(args) })
+  rpc.send('resume', { which = is_offered and number or text_of(args), place = where(args) })
+end
+
+--- The titles of what waits, each behind its number, by either of them.
+function M.complete_resume(lead, line)
+  -- An entry has several words, and the command line replaces the last one alone.
+  if #vim.split(vim.trim(line), '%s+') > (lead == '' and 1 or 2) then
+    return {}
+  end
+  local here = where({ range = 0, bang = false })
+  waiting = require('sextant.rpc.inquiry').answer('titles_waiting', { place = here }) or {}
+  local list = {}
+  for number, title in ipairs(waiting) do
+    if vim.startswith(tostring(number), lead) or title:lower():find(lead:lower(), 1, true) then
+      list[#list + 1] = ('%d %s'):format(number, title)
+    end
+  end
+  return list
 end
 
 local function modes()

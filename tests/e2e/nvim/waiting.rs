@@ -36,11 +36,25 @@ async fn the_list_of_what_waits_resumes_and_discards() {
     for request in ["one", "two", "three"] {
         nvim.command_until(&format!("AgentPlan change f, number {request}"), "SextantPlan").await;
     }
+    let waiting = |count: usize| {
+        format!("return (vim.wait(30000, function() return require('sextant').status().waiting == {count} end, 10))")
+    };
+    assert!(nvim.lua::<bool>(&waiting(3)).await, "the status counts them");
     nvim.keys("q").await;
+    for (typed, offered) in [
+        ("AgentResume ", &["1 Third in a.py", "2 Second in a.py", "3 First in a.py"][..]),
+        ("AgentResume 2", &["2 Second in a.py"]),
+        ("Agent resume thi", &["1 Third in a.py"]),
+        ("AgentResume 1 Th", &[]),
+    ] {
+        let found: Vec<String> = nvim.lua(&format!("return vim.fn.getcompletion('{typed}', 'cmdline')")).await;
+        assert_eq!(found, offered, "{typed}");
+    }
     nvim.command("AgentResume!").await;
     holds(&nvim, "waiting", "3. “First in a.py”: waiting for approval, 0 of 1 step done, just now").await;
     nvim.keys("/Second<CR>x").await;
     assert!(nvim.finished().await.contains("“Second in a.py” is discarded"));
+    assert!(nvim.lua::<bool>(&waiting(2)).await, "one fewer");
     holds(&nvim, "waiting", "2. “First in a.py”").await;
     assert!(!text_of(&nvim, "waiting").await.contains("Second"), "it is discarded");
     nvim.keys("/First<CR><CR>").await;
@@ -51,7 +65,9 @@ async fn the_list_of_what_waits_resumes_and_discards() {
     nvim.keys("<CR>").await;
     nvim.finished().await;
     assert!(project.read("a.py").contains("return 2"));
-    nvim.command_until("AgentResume third", "SextantPlan").await;
+    let offered: Vec<String> = nvim.lua("return vim.fn.getcompletion('AgentResume third', 'cmdline')").await;
+    assert_eq!(offered, ["1 Third in a.py"]);
+    nvim.command_until(&format!("AgentResume {}", offered[0]), "SextantPlan").await;
     let shown = text_of(&nvim, "plan").await;
     assert!(shown.starts_with("# Third"), "{shown}");
 }
