@@ -215,6 +215,18 @@ pub fn step_lines(text: &str) -> Vec<usize> {
     (1..).zip(text.lines()).filter(|(_, raw)| is_step(raw)).map(|(number, _)| number).collect()
 }
 
+/// The line, counted from 1, of a detail of the step that begins on a line; else that line.
+pub fn detail_line(text: &str, step: usize, detail: &str) -> usize {
+    let is_step = |raw: &str| step_item(raw).is_some_and(|item| boxed(item).is_ok());
+    let mut below = (1..).zip(text.lines()).skip(step).take_while(|(_, raw)| !is_step(raw));
+    let is_it = |raw: &str| {
+        let name = item_of(raw.trim()).unwrap_or(raw.trim()).split(':').next().unwrap_or_default().trim();
+        let known = LABELS.iter().find(|(english, label)| [*english, *label].contains(&name));
+        known.map_or(name == "symbol" && detail == "symbols", |(english, _)| *english == detail)
+    };
+    below.find(|(_, raw)| is_it(raw)).map_or(step, |(number, _)| number)
+}
+
 /// The state and the title of `[x] title`.
 fn boxed(item: &str) -> Result<(StepState, String), String> {
     let mut chars = item.chars();

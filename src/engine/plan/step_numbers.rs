@@ -1,5 +1,5 @@
-//! Follows the steps of a plan into its rewritten text. The numbers in that text mean the steps as they were numbered
-//! before.
+//! Follows the steps of a plan into its rewritten text. A number that a step had before means the step that it meant
+//! then. A number that the user has written means the step that stands there in the text.
 
 use crate::plan::inputs::Value;
 use crate::plan::{Plan, Step, StepResult, StepState, document};
@@ -11,8 +11,24 @@ pub(crate) struct Followed {
     pub same: Vec<Option<usize>>,
     /// For each step of the plan, its number in the text. `None` where it is gone.
     now: Vec<Option<usize>>,
-    /// The titles of the steps of the plan.
+    /// The titles of the steps of the plan, and of those of the text.
     titles: Vec<String>,
+    new_titles: Vec<String>,
+    /// For each step of the plan, the numbers of the steps that it refers to.
+    needs: Vec<Vec<usize>>,
+}
+
+/// The reason why a step cannot be one of the plan, and the detail that has it; empty for the step itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StepFault {
+    pub(crate) detail: &'static str,
+    pub(crate) message: String,
+}
+
+impl StepFault {
+    pub(crate) fn of(detail: &'static str, message: impl Into<String>) -> Self {
+        Self { detail, message: message.into() }
+    }
 }
 
 /// Finds the steps of a plan in its rewritten text: by title, and among equal titles by content. A step that stands
@@ -39,7 +55,13 @@ pub(crate) fn follow(plan: &[Step], text: &[Step]) -> Followed {
         }
         next = stands_for.map(|from| from + 1);
     }
-    Followed { same, now, titles }
+    let new_titles = text.iter().map(|step| document::line(&step.title)).collect();
+    Followed { same, now, titles, new_titles, needs: plan.iter().map(needs_of).collect() }
+}
+
+fn needs_of(step: &Step) -> Vec<usize> {
+    let inputs = step.inputs.iter().filter_map(|input| input.value.step());
+    step.after.iter().copied().chain(inputs).collect()
 }
 
 /// A step as its text, without what its run has made of it.
@@ -49,35 +71,21 @@ fn content(step: &Step) -> String {
 }
 
 impl Followed {
-    /// Gives the references of a step their numbers in the text. `own` is the number of the step there. A number that
-    /// no step had is that of a new step, as it stands in the text.
+    /// Gives the references of a step their numbers in the text. `own` is the number of the step there.
     ///
     /// # Errors
     /// A reference to a step that is gone, or that does not stand before this one.
-    pub(crate) fn renumber(&self, own: usize, step: &mut Step) -> Result<(), String> {
+    pub(crate) fn renumber(&self, own: usize, step: &mut Step) -> Result<(), StepFault> {
         // Only the text of an open step is read: another one cannot lose a reference there.
         let is_open = step.state == StepState::Open;
-        let moved = |number: usize| {
-            let Some(now) = number.checked_sub(1).and_then(|index| self.now.get(index)) else {
-                return Ok(Some(number));
-            };
-            let named = format!("step {number} (“{}”)", self.titles[number - 1]);
-            let remove = if is_open { format!(", or remove the {number} here") } else { String::new() };
-            match *now {
-                None if is_open => Err(format!("{named} is gone from the text: remove the {number} here")),
-                Some(now) if now == own => Err(format!("{named} is this step itself: remove the {number} here")),
-                Some(now) if now > own => {
-                    Err(format!("{named} must be done before this step and stands below it: move it up{remove}"))
-                }
-                now => Ok(now),
-            }
-        };
+        let moved = |number: usize| self.moved(own, number, is_open);
         let after: Result<Vec<_>, _> = step.after.iter().map(|number| moved(*number)).collect();
-        step.after = after?.into_iter().flatten().collect();
+        step.after = after.map_err(|message| StepFault::of("after", message))?.into_iter().flatten().collect();
         let mut inputs = Vec::new();
         for mut input in step.inputs.clone() {
             if let Value::Step(number, _) = &mut input.value {
-                let Some(now) = moved(*number)? else { continue };
+                let now = moved(*number).map_err(|message| StepFault::of("with", message))?;
+                let Some(now) = now else { continue };
                 *number = now;
             }
             inputs.push(input);
@@ -87,6 +95,27 @@ impl Followed {
             step.result.outcome = self.reworded(&step.result.outcome);
         }
         Ok(())
+    }
+
+    /// The number in the text of the step that a number in the step `own` of the text means.
+    fn moved(&self, own: usize, number: usize, is_open: bool) -> Result<Option<usize>, String> {
+        let from = self.now.iter().position(|now| *now == Some(own));
+        let is_kept = from.is_some_and(|from| self.needs[from].contains(&number));
+        let titles = if is_kept { &self.titles } else { &self.new_titles };
+        let Some((index, title)) = number.checked_sub(1).and_then(|index| Some((index, titles.get(index)?))) else {
+            return Ok(Some(number));
+        };
+        let named = format!("step {number} (“{title}”)");
+        let remove = if is_open { format!(", or remove the {number} here") } else { String::new() };
+        let now = if is_kept { self.now[index] } else { Some(number) };
+        match now {
+            None if is_open => Err(format!("{named} is gone from the text: remove the {number} here")),
+            Some(now) if now == own => Err(format!("{named} is this step itself: remove the {number} here")),
+            Some(now) if now > own => {
+                Err(format!("{named} must be done before this step and stands below it: move it up{remove}"))
+            }
+            now => Ok(now),
+        }
     }
 
     /// The outcome of a step that another one has stopped, with the number of that one.
@@ -119,7 +148,7 @@ mod tests {
         let mut read = steps(text);
         let followed = follow(&steps(plan), &read);
         for (index, step) in read.iter_mut().enumerate() {
-            followed.renumber(index + 1, step).map_err(|fault| (index + 1, fault))?;
+            followed.renumber(index + 1, step).map_err(|fault| (index + 1, fault.message))?;
         }
         let words = |step: &Step| {
             let inputs = step.inputs.iter().map(ToString::to_string);
@@ -144,6 +173,18 @@ mod tests {
         let swapped =
             "- [ ] new\n- [ ] one\n- [ ] two\n  - with: target = step1.symbol\n- [ ] three\n  - after: 1, 2\n";
         assert_eq!(renumbered(PLAN, swapped).unwrap(), ["new: ", "one: ", "two: target = step2.symbol", "three: 2, 3"]);
+    }
+
+    #[test]
+    fn a_number_that_the_user_writes_means_the_step_that_stands_there() {
+        let moved =
+            "- [ ] two\n  - with: target = session.one\n- [ ] one\n  - after: 1\n- [ ] three\n  - after: 1, 2\n";
+        let followed = ["two: target = session.one", "one: 1", "three: 2, 1"];
+        assert_eq!(renumbered(PLAN, moved).unwrap(), followed, "the old numbers of the third step follow");
+        let new = "- [ ] three\n- [ ] one\n- [ ] new\n  - after: 1\n- [ ] two\n";
+        assert_eq!(renumbered(PLAN, new).unwrap()[2], "new: 1", "three stands there");
+        let below = renumbered(PLAN, "- [ ] new\n  - after: 2\n- [ ] two\n- [ ] one\n").unwrap_err();
+        assert!(below.0 == 1 && below.1.contains("step 2 (“two”) must be done before"), "{below:?}");
     }
 
     #[test]
@@ -195,7 +236,7 @@ mod tests {
                 let before = step.clone();
                 match followed.renumber(index + 1, step) {
                     Ok(()) => prop_assert!(step.after.iter().all(|number| *number != index + 1 || *number > plan.len())),
-                    Err(fault) => prop_assert!(!fault.is_empty()),
+                    Err(fault) => prop_assert!(!fault.message.is_empty()),
                 }
                 prop_assert_eq!(&step.title, &before.title);
                 if let Some(at) = followed.same[index] {

@@ -1,7 +1,8 @@
 //! Checks a plan that the user has rewritten as a document against the present plan and the project.
 
 use crate::plan::document::{self, Problem};
-use crate::plan::{Plan, Step, StepExtent, StepResult, StepState, step_numbers};
+use crate::plan::step_numbers::{self, StepFault};
+use crate::plan::{Plan, Step, StepExtent, StepResult, StepState};
 use crate::planner::{complete_step, validate_plan};
 use crate::state::edit_service::EditService;
 use crate::state::task_scope::Scope;
@@ -25,6 +26,10 @@ pub(crate) async fn rewritten(
     let (read, mut problems) = document::read(text);
     let (lines, parts) = (document::step_lines(text), document::part_lines(text));
     let line = |index: usize| lines.get(index).copied().unwrap_or(1);
+    let fault = |index: usize, StepFault { detail, message }| {
+        let line = document::detail_line(text, line(index), detail);
+        Problem { line, message }
+    };
     let followed = step_numbers::follow(&standing.steps, &read.steps);
     let known_of = |index: usize| followed.same[index].and_then(|at| standing.steps.get(at));
     let mut steps: Vec<Step> = Vec::new();
@@ -36,17 +41,14 @@ pub(crate) async fn rewritten(
             let message = "the parts of a step come from its run; a step of its own begins its line".to_owned();
             problems.push(Problem { line: at, message });
         }
-        let merged = merged(step, known).and_then(|mut step| followed.renumber(index + 1, &mut step).map(|()| step));
+        let merged = merged(step, known).map_err(|message| StepFault::of("", message));
+        let merged = merged.and_then(|mut step| followed.renumber(index + 1, &mut step).map(|()| step));
         match merged {
             Ok(step) => steps.push(step),
-            Err(message) => problems.push(Problem { line: line(index), message }),
+            Err(wrong) => problems.push(fault(index, wrong)),
         }
     }
-    let gone = (0..).zip(&standing.steps).filter(|(at, _)| !followed.same.contains(&Some(*at)));
-    for (_, gone) in gone.filter(|(_, step)| step.state == StepState::Done) {
-        let message = format!("the step “{}” is done and belongs into the plan; roll it back first", gone.title);
-        problems.push(Problem { line: 1, message });
-    }
+    problems.extend(done_and_gone(standing, &followed.same));
     if steps.is_empty() && problems.is_empty() && !standing.steps.is_empty() {
         problems.push(Problem { line: 1, message: NO_STEP.to_owned() });
     }
@@ -67,13 +69,22 @@ pub(crate) async fn rewritten(
         let before: Vec<&Step> = steps[..index].iter().collect();
         // The document is the user's word: its steps may go beyond the scope of the request.
         let (held, wrong) = validate_plan::check_step(edits, &Scope::Workspace, as_reply(&steps[index]), &before).await;
-        problems.extend(wrong.into_iter().map(|message| Problem { line: line(index), message }));
+        problems.extend(wrong.into_iter().map(|wrong| fault(index, wrong)));
         let extent = StepExtent { whole, ..held.extent };
         steps[index] = Step { state: StepState::Open, extent, ..held };
     }
     let model = standing.model.clone();
     let plan = Plan { title: read.title, reason: read.reason, steps, model, declined: false };
     if problems.is_empty() { Ok(plan) } else { Err(problems) }
+}
+
+/// The faults of a document without steps that are done.
+fn done_and_gone(standing: &Plan, same: &[Option<usize>]) -> Vec<Problem> {
+    let gone = (0..).zip(&standing.steps).filter(|(at, _)| !same.contains(&Some(*at)));
+    let done = gone.filter(|(_, step)| step.state == StepState::Done);
+    let message =
+        |step: &Step| format!("the step “{}” is done and belongs into the plan; roll it back first", step.title);
+    done.map(|(_, step)| Problem { line: 1, message: message(step) }).collect()
 }
 
 /// A step of the document with the facts known about it.

@@ -3,6 +3,7 @@
 use crate::diagnostics::collect_diagnostics;
 use crate::memory::{self, chosen_preferences};
 use crate::plan::inputs::{self, Input, TARGET, Value};
+use crate::plan::step_numbers::StepFault;
 use crate::plan::{Plan, Step, StepExtent, StepKind, StepState, check_criteria};
 use crate::state::approvals::Approvals;
 use crate::state::diagnostics_hub::DiagnosticsHub;
@@ -32,7 +33,7 @@ pub(crate) async fn validate(
         let number = kept.len() + index + 1;
         let before: Vec<&Step> = kept.iter().chain(&steps).collect();
         let (step, wrong) = check_step(edits, scope, given, &before).await;
-        problems.extend(wrong.into_iter().map(|what| format!("step {number}: {what}")));
+        problems.extend(wrong.into_iter().map(|fault| format!("step {number}: {}", fault.message)));
         steps.push(step);
     }
     if problems.is_empty() {
@@ -44,18 +45,18 @@ pub(crate) async fn validate(
 }
 
 /// A step as it is found in the project, and its faults.
-type Checked = (Step, Vec<String>);
+type Checked = (Step, Vec<StepFault>);
 
 /// Checks one step that follows these.
 pub(crate) async fn check_step(edits: &EditService, scope: &Scope, given: PlanReplyStep, before: &[&Step]) -> Checked {
     let mut problems = Vec::new();
     let kind = StepKind::parse(&given.kind).unwrap_or_else(|| {
-        problems.push(format!("there is no kind {:?}", given.kind));
+        problems.push(StepFault::of("kind", format!("there is no kind {:?}", given.kind)));
         StepKind::Edit
     });
-    problems.extend(without_tools(kind, tools::specs()));
+    problems.extend(without_tools(kind, tools::specs()).map(|problem| StepFault::of("kind", problem)));
     let inputs = inputs::parse(&given.with.join(", ")).unwrap_or_else(|problem| {
-        problems.push(problem);
+        problems.push(StepFault::of("with", problem));
         Vec::new()
     });
     problems.extend(references(&inputs, &given.after, before));
@@ -63,30 +64,31 @@ pub(crate) async fn check_step(edits: &EditService, scope: &Scope, given: PlanRe
         if matches!(input.value, Value::Preference(_) | Value::Variable(_))
             && session_value(&edits.store, &input.value).await.is_none()
         {
-            problems.push(format!("{} is not known in this session", input.value));
+            problems.push(StepFault::of("with", format!("{} is not known in this session", input.value)));
         }
     }
     let mut checks = Vec::new();
     for text in &given.checks {
         match check_criteria::parse(text) {
             Ok(check) => checks.push(check),
-            Err(problem) => problems.push(problem),
+            Err(problem) => problems.push(StepFault::of("check", problem)),
         }
     }
-    problems.extend(unknown_commands(&edits.hub, &edits.approvals, &checks).await);
+    let unknown = unknown_commands(&edits.hub, &edits.approvals, &checks).await;
+    problems.extend(unknown.into_iter().map(|problem| StepFault::of("check", problem)));
     let symbols = symbols_of(&edits.workspace, scope, &given, kind, before, &mut problems).await;
     let creates = created_by(&edits.workspace.root, scope, &given.creates, &mut problems);
     let has_target = inputs.iter().any(|input| input.name == TARGET && input.value.names_symbols());
     let searches =
         kind == StepKind::Search && !step_executors::search_step::terms(&given.title, &as_texts(&inputs)).is_empty();
     if given.symbols.is_empty() && creates.is_empty() && !has_target && kind != StepKind::Search {
-        problems.push("it names no symbol: add `symbols: FILE::NAME` to it".to_owned());
+        problems.push(StepFault::of("symbols", "it names no symbol: add `symbols: FILE::NAME` to it"));
     }
     if kind == StepKind::Search && !searches {
-        problems.push("a search needs words: `…` in its title, or an input pattern or terms".to_owned());
+        problems.push(StepFault::of("", "a search needs words: `…` in its title, or an input pattern or terms"));
     }
     if kind.only_looks() && !creates.is_empty() {
-        problems.push(format!("a step of kind {} creates nothing", kind.name()));
+        problems.push(StepFault::of("creates", format!("a step of kind {} creates nothing", kind.name())));
     }
     let step = Step {
         title: given.title,
@@ -112,7 +114,7 @@ async fn symbols_of(
     given: &PlanReplyStep,
     kind: StepKind,
     before: &[&Step],
-    problems: &mut Vec<String>,
+    problems: &mut Vec<StepFault>,
 ) -> Vec<SymbolPath> {
     let mut symbols = Vec::new();
     for text in &given.symbols {
@@ -129,21 +131,23 @@ async fn symbols_of(
         match found {
             Ok(symbol) if kind.only_looks() || within(scope, &symbol) => symbols.push(symbol),
             Ok(symbol) => {
-                problems.push(format!("{symbol} is outside {}", scope.names().join(", ")));
+                let message = format!("{symbol} is outside {}", scope.names().join(", "));
+                problems.push(StepFault::of("symbols", message));
             }
-            Err(failure) => problems.push(failure.one_line()),
+            Err(failure) => problems.push(StepFault::of("symbols", failure.one_line())),
         }
     }
     symbols
 }
 
 /// New symbols and files: inside the root and the scope, with a path.
-fn created_by(root: &Root, scope: &Scope, given: &[String], problems: &mut Vec<String>) -> Vec<SymbolPath> {
+fn created_by(root: &Root, scope: &Scope, given: &[String], problems: &mut Vec<StepFault>) -> Vec<SymbolPath> {
+    let mut wrong = |message: String| problems.push(StepFault::of("creates", message));
     let mut creates = Vec::new();
     for text in given {
         let path = target::written(root, text);
         if path.file.is_empty() {
-            problems.push(format!("creates {text:?}: give the full path, path::name, or ./{text} for a file"));
+            wrong(format!("creates {text:?}: give the full path, path::name, or ./{text} for a file"));
             continue;
         }
         match root.resolve(&path.file) {
@@ -152,10 +156,10 @@ fn created_by(root: &Root, scope: &Scope, given: &[String], problems: &mut Vec<S
                 if may_create(scope, &symbol) {
                     creates.push(symbol);
                 } else {
-                    problems.push(format!("creates {symbol}: outside {}", scope.names().join(", ")));
+                    wrong(format!("creates {symbol}: outside {}", scope.names().join(", ")));
                 }
             }
-            Err(error) => problems.push(Failure::from(error).one_line()),
+            Err(error) => wrong(Failure::from(error).one_line()),
         }
     }
     creates
@@ -237,21 +241,22 @@ fn without_tools(kind: StepKind, there: &[ToolSpec]) -> Option<String> {
 }
 
 /// The faults of references: they must go to earlier steps that can still have an output.
-fn references(inputs: &[Input], after: &[usize], before: &[&Step]) -> Vec<String> {
+fn references(inputs: &[Input], after: &[usize], before: &[&Step]) -> Vec<StepFault> {
     let mut problems = Vec::new();
-    let mut check = |number: usize, what: String| match number.checked_sub(1).and_then(|index| before.get(index)) {
-        None => problems.push(format!("{what}: step {number} is not an earlier step")),
-        Some(step) if matches!(step.state, StepState::Failed | StepState::Skipped) => {
-            problems.push(format!("{what}: step {number} came to nothing"));
-        }
-        Some(_) => {}
+    let mut check = |detail: &'static str, number: usize, what: String| {
+        let wrong = match number.checked_sub(1).and_then(|index| before.get(index)) {
+            None => "is not an earlier step",
+            Some(step) if matches!(step.state, StepState::Failed | StepState::Skipped) => "came to nothing",
+            Some(_) => return,
+        };
+        problems.push(StepFault::of(detail, format!("{what}: step {number} {wrong}")));
     };
     for input in inputs {
         if let Some(number) = input.value.step() {
-            check(number, input.value.to_string());
+            check("with", number, input.value.to_string());
         }
     }
-    after.iter().for_each(|number| check(*number, format!("after {number}")));
+    after.iter().for_each(|number| check("after", *number, format!("after {number}")));
     problems
 }
 
@@ -292,9 +297,9 @@ mod tests {
         assert_eq!(
             problems,
             [
-                "step2.symbol: step 2 came to nothing",
-                "step3.files: step 3 is not an earlier step",
-                "after 4: step 4 is not an earlier step"
+                StepFault::of("with", "step2.symbol: step 2 came to nothing"),
+                StepFault::of("with", "step3.files: step 3 is not an earlier step"),
+                StepFault::of("after", "after 4: step 4 is not an earlier step")
             ]
         );
     }

@@ -277,7 +277,7 @@ async fn in_the_plans_text_a_number_means_the_step_that_had_it() {
         local fault = vim.diagnostic.get(0)[1] or { lnum = 0, message = 'none' }
         return vim.fn.getline(fault.lnum + 1) .. ' | ' .. fault.message";
     let fault: String = nvim.lua(fault).await;
-    assert!(fault.starts_with("- [ ] change h | step 1 (“change f”) must be done before"), "{fault}");
+    assert!(fault.starts_with("  - after: 1 | step 1 (“change f”) must be done before"), "{fault}");
     nvim.command("/change h/,/change f/-1 move $").await;
     let event = nvim.command_until("write", "SextantPlan").await;
     let changed = event["markdown"].as_str().unwrap();
@@ -290,6 +290,45 @@ async fn in_the_plans_text_a_number_means_the_step_that_had_it() {
         return vim.list_contains(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '  - after: 2')
     end, 10))";
     assert!(nvim.lua::<bool>(renewed).await, "the text has the new numbers");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_number_that_the_user_writes_means_the_step_that_stands_there_and_its_faults_its_line() {
+    let text = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n\n\ndef h() -> int:\n    return 3\n";
+    let project = Project::new(&[("a.py", text)]);
+    let step = |symbol: &str| json!({"title": format!("change {symbol}"), "symbols": [format!("a.py::{symbol}")], "because": "asked", "expect": "changed"});
+    let steps = [step("f"), step("g"), step("h")];
+    let plan = Reply::Json(json!({"title": "Three changes", "reason": "asked", "steps": steps, "confidence": 1}));
+    let server = ModelServer::start([plan]).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentPlan change all").await;
+    nvim.wait("SextantPlan").await;
+    nvim.keys("e").await;
+    nvim.screen.shows("makes this text the plan").await;
+    // The first step goes to the end, and the last but one is to follow what is the first one now.
+    nvim.command("/change f/,/change g/-1 move $").await;
+    nvim.command("/change h/ | call append('.', ['  - after: 3', '  - with: what = step9.output'])").await;
+    nvim.command("write").await;
+    let faults = "vim.wait(30000, function() return #vim.diagnostic.get(0) == 1 end, 10)
+        return vim.tbl_map(function(fault)
+          return vim.fn.getline(fault.lnum + 1) .. ' | ' .. fault.message
+        end, vim.diagnostic.get(0))";
+    let found: Vec<String> = nvim.lua(faults).await;
+    assert!(found[0].starts_with("  - after: 3 | step 3 (“change f”) must be done before"), "{found:?}");
+    nvim.command("%s/after: 3/after: 1/ | write").await;
+    let on_input = "return (vim.wait(30000, function()
+        local fault = vim.diagnostic.get(0)[1]
+        return fault ~= nil and vim.fn.getline(fault.lnum + 1) == '  - with: what = step9.output'
+    end, 10))";
+    assert!(nvim.lua::<bool>(on_input).await, "{found:?}");
+    nvim.command("g/step9/delete | write").await;
+    let event = nvim.wait("SextantPlan").await;
+    let changed = event["markdown"].as_str().unwrap();
+    assert!(
+        changed.contains("- [ ] change h\n  - symbols: `a.py::h`\n  - because: asked\n  - after: 1\n"),
+        "{changed}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::plan::document::{MARKS, numbered, part_lines, read, step_lines, write};
+use crate::plan::document::{MARKS, detail_line, numbered, part_lines, read, step_lines, write};
 use crate::plan::inputs::{Input, TextPart as OutputPart, Value};
 use crate::plan::{Plan, Step, StepExtent, StepKind, StepPart, StepResult, StepState, check_criteria};
 use sextant_text::symbols::symbol_path::SymbolPath;
@@ -226,4 +226,13 @@ fn labels_that_a_user_writes_in_spanish_are_read_and_written_in_english() {
         assert!(shown.contains(&format!("  - {label}: ")), "{shown}");
     }
     assert_eq!(read(&shown), (plan, Vec::new()));
+}
+
+#[test]
+fn a_detail_of_a_step_has_its_line() {
+    let text =
+        "# T\n\n- [ ] one\n  - symbols: `a.py`\nafter: 2\n- [ ] two\n  - símbolos: `b.py`\n  - check: no errors\n";
+    let line = |step: usize, detail: &str| detail_line(text, step, detail);
+    assert_eq!([line(3, "symbols"), line(3, "after"), line(6, "symbols"), line(6, "check")], [4, 5, 7, 8]);
+    assert_eq!([line(3, "check"), line(6, "after"), line(6, "")], [3, 6, 6], "else that of the step");
 }
