@@ -1,5 +1,6 @@
 //! Replaces the waiting plan by the document that the user has made of it.
 
+use crate::commands::resume;
 use crate::durable;
 use crate::editor::event::Event;
 use crate::events::fact::TaskFact;
@@ -8,7 +9,7 @@ use crate::plan::Plan;
 use crate::plan::document::Problem;
 use crate::plan::plan_event::plan_event;
 use crate::plan::work_mode::Phase;
-use crate::planner::{replan, rewritten, waiting_plan};
+use crate::planner::{replan, rewritten};
 use crate::state::edit_service::EditService;
 use crate::state::plan_service::PlanService;
 use crate::state::taken_plan::TakenPlan;
@@ -43,7 +44,7 @@ impl From<PlanRefused> for Failure {
     }
 }
 
-/// Takes the document for the plan that waits. Returns the new plan and the events to show for it.
+/// Takes the document for the plan that waits, of this process or of one before it. Returns the new plan and the events to show for it.
 ///
 /// # Errors
 /// The document has faults, or no plan waits.
@@ -52,13 +53,10 @@ pub(crate) async fn edit_plan(
     plans: &PlanService,
     text: &str,
 ) -> Result<(Plan, Vec<Event>), PlanRefused> {
+    resume::take_up_plan(edits, plans).await.map_err(PlanRefused::Failure)?;
     let mut taken = TakenPlan::take(plans).await;
     let Some((plan, task)) = taken.as_mut().and_then(TakenPlan::parts) else {
-        let failure = match waiting_plan::is_kept(&edits.store).await {
-            true => Failure::user("the plan is one of a session before this one", HintCode::Resume),
-            false => Failure::user("there is no plan to change", HintCode::Plan),
-        };
-        return Err(PlanRefused::Failure(failure));
+        return Err(PlanRefused::Failure(Failure::user("there is no plan to change", HintCode::Plan)));
     };
     let new = rewritten::rewritten(edits, &task.work.scope, plan, text).await.map_err(PlanRefused::Faults)?;
     let changes = replan::changes(plan, &new);

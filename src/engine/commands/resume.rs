@@ -33,6 +33,7 @@ use crate::state::stop;
 use crate::state::task::{Conversation, Task, TaskWork};
 use crate::state::workspace::Workspace;
 use sextant_base::failure::Failure;
+use sextant_base::hint::HintCode;
 use sextant_model::step::{LastResult, Model};
 
 /// Resumes the last task that is not over. An interrupted or stopped task runs its open steps, the running one from its
@@ -239,6 +240,28 @@ async fn look_again(hub: &DiagnosticsHub, work: &mut TaskWork, cancel: &Cancella
         hub.events.show(Event::Progress { text });
     }
     work.remember_start(&collect_diagnostics::known(hub).await, !work.journal.is_empty());
+    Ok(())
+}
+
+/// Makes the plan that an earlier process has left the one that waits, as it was stored. One that waits here already
+/// stays.
+///
+/// # Errors
+/// The plan was interrupted while it ran, or another process has it.
+pub(crate) async fn take_up_plan(edits: &EditService, plans: &PlanService) -> Result<(), Failure> {
+    if plans.waiting.lock().await.is_some() {
+        return Ok(());
+    }
+    recover::recover_quietly(edits).await;
+    let left = resumable::waiting(&edits.store).await.ok().flatten();
+    let Some(waiting) = left.filter(|waiting| waiting.run.plan.is_some()) else { return Ok(()) };
+    if waiting.phase == Phase::Executing || waiting.run.running.is_some() {
+        let message = "the plan was interrupted while it ran, so its text cannot be changed yet";
+        return Err(Failure::user(message, HintCode::Resume));
+    }
+    if let (task, Some(plan)) = take_up(edits, plans, waiting).await? {
+        plans.put(plan, task).await;
+    }
     Ok(())
 }
 

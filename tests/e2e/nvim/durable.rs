@@ -193,3 +193,30 @@ async fn a_plan_for_the_workspace_goes_on_in_a_neovim_that_has_opened_one_of_its
     let fixed = "\n\ndef f() -> None:\n    print(\"x\")\n";
     assert_eq!((project.read("a.py").as_str(), project.read("b.py").as_str()), (fixed, fixed), "{summary}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_text_of_a_plan_of_an_earlier_neovim_is_written_and_run() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start([plan(&["f", "g"])]).await;
+    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentPlan change both").await;
+    nvim.wait("SextantPlan").await;
+    nvim.child().kill().await.expect("killed");
+
+    server.push(replace("return 2", "return 22", false));
+    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentPlan").await;
+    nvim.wait("SextantPlan").await;
+    nvim.keys("e").await;
+    nvim.wait("message").await;
+    nvim.command("%s/\\[ \\] change f/[-] change f/ | write").await;
+    let event = nvim.wait("SextantPlan").await;
+    assert!(event["markdown"].as_str().unwrap().contains("- [-] change f\n"), "{event}");
+    let shown = "return (vim.wait(30000, function() return vim.api.nvim_buf_get_name(0) == 'sextant://plan' end, 10))";
+    assert!(nvim.lua::<bool>(shown).await, "the plan has its window back");
+    nvim.keys("a").await;
+    nvim.finished().await;
+    assert_eq!(project.read("a.py"), TEXT.replace("return 2", "return 22"));
+}
