@@ -76,8 +76,8 @@ function M.progress(id, text, status)
   return ok and made or id
 end
 
---- Whether the command line still shows a message: a later one is not drawn over. A user interface that shows messages
---- by itself has a place for each.
+--- Whether the command line still shows a message, or none for an empty text: a later one is not drawn over. A user
+--- interface that shows messages by itself has a place for each.
 ---@param text string
 ---@return boolean
 function M.shows_message(text)
@@ -87,10 +87,11 @@ function M.shows_message(text)
     end
   end
   local cells = {}
-  for column = 1, vim.o.columns do
+  for column = 1, vim.v.echospace do
     cells[column] = vim.fn.screenstring(vim.o.lines - vim.o.cmdheight + 1, column)
   end
-  return table.concat(cells):find(text, 1, true) ~= nil
+  local row = table.concat(cells)
+  return text == '' and vim.trim(row) == '' or text ~= '' and row:find(text, 1, true) ~= nil
 end
 
 -- Neovim's own function for this (`_provider_foreach`) looks for the current buffer, whose type may fit no other's.

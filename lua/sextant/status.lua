@@ -147,9 +147,31 @@ function M.notice()
   noticed = vim.uv.hrtime()
 end
 
+---@type { show: fun(), is_in_sight: fun(): boolean }[]
+local bars = {}
+
+--- Calls `show` whenever the words of a bar may be other ones: at a change, and each second while a task runs.
+---@param show fun()
+---@param is_in_sight fun(): boolean
+function M.watch(show, is_in_sight)
+  bars[#bars + 1] = { show = show, is_in_sight = is_in_sight }
+end
+
+-- Whether a window of this tab shows the words already.
+---@return boolean
+local function is_in_sight()
+  return require('sextant.ui.scratch').window('answer') ~= nil
+    or vim.iter(bars):any(function(bar)
+      return bar.is_in_sight()
+    end)
+end
+
 ---@param text string
 ---@param status 'running'|'success'
 local function show_message(text, status)
+  if is_in_sight() and not (message_id and status == 'success') then
+    return
+  end
   if noticed > 0 and seconds(noticed) * 1000 < NOTICE_MS then
     return
   end
@@ -172,15 +194,6 @@ local function tell_progress(kind)
   end
 end
 
----@type fun()[]
-local bars = {}
-
---- Calls this whenever the words of a bar may be other ones: at a change, and each second while a task runs.
----@param show fun()
-function M.watch(show)
-  bars[#bars + 1] = show
-end
-
 local is_in_line = false
 
 --- The user's own status line asks for the words: it is drawn again whenever they are other ones.
@@ -198,8 +211,8 @@ local function show_bars()
       api.nvim_set_option_value('winbar', bar, { win = win, scope = 'local' })
     end
   end
-  for _, show in ipairs(bars) do
-    show()
+  for _, bar in ipairs(bars) do
+    bar.show()
   end
 end
 
@@ -217,7 +230,7 @@ end
 local function tick()
   if now.state == 'running' then
     show_bars()
-    if message_id and neovim.shows_message(shown) then
+    if neovim.shows_message(message_id and shown or '') then
       show_message(M.line(), 'running')
     end
   end
@@ -251,6 +264,16 @@ function M.started(request, model)
   changed()
 end
 
+--- Called by the binary: the number of plans and tasks that wait, after a command.
+---@param json string
+function M.know_waiting(json)
+  local count = vim.json.decode(json).count
+  if count ~= now.waiting then
+    now.waiting = count
+    vim.schedule(changed)
+  end
+end
+
 ---@param requests string[]
 function M.queued(requests)
   now.next = requests
@@ -264,16 +287,6 @@ function M.phase(phase, detail, tokens)
   if now.state == 'idle' then
     return
   end
---- Called by the binary: the number of plans and tasks that wait, after a command.
----@param json string
-function M.know_waiting(json)
-  local count = vim.json.decode(json).count
-  if count ~= now.waiting then
-    now.waiting = count
-    vim.schedule(changed)
-  end
-end
-
   detail = detail or ''
   now.tokens = tokens and tokens > 0 and tokens or now.tokens
   if now.state == 'question' then

@@ -134,7 +134,9 @@ function buffer()
   require('sextant.ui.question').map(buf, answer)
   if not watches then
     watches = true
-    require('sextant.status').watch(retitle)
+    require('sextant.status').watch(retitle, function()
+      return state ~= nil and awaits ~= nil and scratch.window('plan') ~= nil
+    end)
   end
   api.nvim_create_autocmd('VimResized', {
     group = api.nvim_create_augroup('sextant_plan', {}),
@@ -153,9 +155,9 @@ function draw()
   steps.draw(buf, state.running)
   view.put(buf, views)
   lay_out()
+  view.fill()
   local running = state.running and steps.line(buf, state.running)
   local paused = state.phase == 'paused' and not state.question and steps.next_line(buf)
-  view.fill()
   if running or paused then
     layout.follow(running or paused, running ~= nil)
   end
@@ -311,9 +313,9 @@ function M.checked(faults)
   end
   for _, win in ipairs(text.windows()) do
     if api.nvim_win_get_config(win).relative ~= '' then
+      require('sextant.ui.plan_view').carry(win)
       layout.show(win, buffer())
       layout.furnish(win)
-      require('sextant.ui.plan_view').carry(win)
     end
   end
   lay_out()

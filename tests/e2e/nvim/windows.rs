@@ -221,8 +221,13 @@ async fn the_seconds_of_a_progress_message_go_on() {
         return;
     }
     nvim.edit("a.py").await;
-    nvim.command_shows("AgentPlan change both", "Sextant: waiting for the model").await;
-    nvim.screen.hides("waiting for the model 0 s").await;
+    nvim.command("AgentPlan change both").await;
+    // The window's own title has the words: they are not repeated.
+    nvim.screen.shows("Sextant plan · planning · waiting for the model 1 s").await;
+    assert!(!nvim.screen.text().contains("Sextant: "), "{}", nvim.screen.text());
+    nvim.keys("q").await;
+    nvim.screen.shows("Sextant: waiting for the model").await;
+    nvim.screen.hides("waiting for the model 1 s").await;
     nvim.screen.shows("Sextant: waiting for the model").await;
     // Another message is not drawn over.
     nvim.command_shows("echo 'of the user'", "of the user").await;
