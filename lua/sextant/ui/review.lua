@@ -51,29 +51,53 @@ function M.go(step)
 end
 
 ---@param action 'accept'|'reject'|'note'
+---@param part table|'all'
+---@param reason? string
+local function wish(action, part, reason)
+  send({ wish = { action = action, scope = part, reason = reason or '' } })
+end
+
+-- The part that a decision is about; without one, a message has the reason.
+---@param scope 'hunk'|'symbol'|'file'|'all'
+---@param lines? integer[]
+---@return table|'all'|nil
+local function part_of(scope, lines)
+  local part, problem = places.part(state, scope, lines)
+  if problem then
+    say.say(problem, vim.log.levels.WARN)
+  end
+  return part
+end
+
+---@param action 'accept'|'reject'|'note'
 ---@param scope 'hunk'|'symbol'|'file'|'all'
 ---@param reason? string
 ---@param lines? integer[]
 function M.decide(action, scope, reason, lines)
-  local wanted, problem = places.part(state, scope, lines)
-  if not wanted then
-    return say.say(problem, vim.log.levels.WARN)
+  local part = part_of(scope, lines)
+  if part then
+    wish(action, part, reason)
   end
-  send({ wish = { action = action, scope = wanted, reason = reason or '' } })
 end
 
--- Asks for a text and then decides; an empty one counts, a cancelled one changes nothing.
+-- Asks for a text and then decides; an empty one counts, a cancelled one changes nothing. Without a change there is no
+-- prompt, which would take the keys that were typed next. The change is that of the key, wherever the cursor is later.
 local function decide_because(action, prompt, lines)
+  local part = part_of('hunk', lines)
+  if not part then
+    return
+  end
   vim.ui.input({ prompt = prompt }, function(reason)
     if reason then
-      M.decide(action, 'hunk', vim.trim(reason), lines)
+      wish(action, part, vim.trim(reason))
     end
   end)
 end
 
+-- `:normal` leaves the keys that were typed next for later.
 local function selected()
   local first, last = vim.fn.line('v') - 1, vim.fn.line('.') - 1
-  api.nvim_feedkeys(vim.keycode('<Esc>'), 'nx', false)
+  vim.cmd('normal! \27')
   return { math.min(first, last), math.max(first, last) }
 end
 

@@ -389,3 +389,45 @@ async fn a_look_that_fails_leaves_the_request_that_is_starting() {
     assert!(nvim.answered("Here it is.").await.starts_with("# explain it"));
     assert!(nvim.lua::<bool>("return vim.fn.bufwinid('sextant://answer') ~= -1").await);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_change_no_reason_is_asked_for_and_the_next_keys_keep_their_meaning() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start(two_edits()).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk! change f and g").await;
+    nvim.finished().await;
+    nvim.command("AgentReview").await;
+    counts(&nvim, 0, 2).await;
+    let both = lines(&nvim).await;
+    // The last line is not one of a change; `]h` goes on to the first one.
+    nvim.keys("GgR]hga").await;
+    counts(&nvim, 1, 2).await;
+    assert_eq!(lines(&nvim).await, both);
+    // The reason is of the change that the key was pressed on, wherever the cursor is when it comes.
+    nvim.lua::<bool>("vim.ui.input = function(_, done) vim.g.asked = true; _G.done = done end return true").await;
+    nvim.keys("gR").await;
+    assert!(nvim.lua::<bool>("return (vim.wait(30000, function() return vim.g.asked == true end, 10))").await);
+    nvim.keys("gg").await;
+    nvim.lua::<bool>("_G.done('no') return true").await;
+    closed(&nvim).await;
+    reads(&nvim, &both.replace("return 22", "return 2")).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_behind_a_selected_rejection_are_its_reason_and_not_run_before_it() {
+    let text = "def f() -> int:\n    a = 1\n    b = 2\n    return a + b\n";
+    let project = Project::new(&[("a.py", text)]);
+    let server = ModelServer::start([edit("a = 1\n    b = 2", "a = 10\n    b = 20", false)]).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk change the numbers").await;
+    nvim.finished().await;
+    nvim.command("AgentReview").await;
+    counts(&nvim, 0, 1).await;
+    nvim.keys("/b = 20<CR>VgRdd is wrong<CR>").await;
+    reads(&nvim, &text.replace("a = 1", "a = 10")).await;
+    let state = nvim.screen.text();
+    assert!(!state.contains("fewer"), "{state}");
+}
