@@ -274,7 +274,7 @@ end
 --- Opens the answer window again.
 function M.show()
   if not require('sextant.ui.answer').show() then
-    say('no answer is there yet; `:AgentAsk {request}` asks')
+    say('there is no answer yet; `:AgentAsk {request}` asks')
   end
 end
 

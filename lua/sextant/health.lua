@@ -144,7 +144,7 @@ local function commands(health, options)
       health.ok(('command %s: %s'):format(row.name, row.program))
     else
       health.warn(('command %s is not installed'):format(row.name), {
-        'install it, or put its folder on PATH; folders inside of the project are passed over',
+        'install it, or put its folder on PATH; folders inside of the project are skipped',
       })
     end
   end

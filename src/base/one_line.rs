@@ -19,6 +19,11 @@ pub fn headline(message: &str) -> String {
     clean(message.trim_start().lines().next().unwrap_or_default())
 }
 
+/// A text in quotation marks, for a sentence that goes on or ends behind it: without a full stop of its own.
+pub fn quoted(text: &str) -> String {
+    format!("“{}”", text.trim_end().trim_end_matches('.'))
+}
+
 /// The same text with a capital letter at its start.
 pub fn capital(text: &str) -> String {
     let mut chars = text.chars();
@@ -33,5 +38,11 @@ mod tests {
     fn messages_of_the_repository_are_tamed() {
         assert_eq!(clean("Type \"x\"\n  is\u{1b}[31m bad\u{0}"), "Type \"x\" is [31m bad");
         assert_eq!(clean(&"é".repeat(400)).chars().count(), MESSAGE + 1);
+    }
+
+    #[test]
+    fn a_quoted_sentence_leaves_the_full_stop_to_the_one_around_it() {
+        assert_eq!(format!("Not done: {}.", quoted("write a poem. ")), "Not done: “write a poem”.");
+        assert_eq!(quoted("is it so?"), "“is it so?”");
     }
 }

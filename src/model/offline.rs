@@ -15,6 +15,7 @@ use crate::request_kind::{self, Ask};
 use crate::step::{
     Action, DiagnosticLine, FixOffer, Model, ModelError, OnText, PlanReply, PlanReplyStep, Spoken, StepReply, Usage,
 };
+use sextant_base::one_line::quoted;
 use sextant_base::plural::counted;
 use sextant_base::suppressions;
 
@@ -88,15 +89,15 @@ pub fn step(input: &StepInput) -> StepReply {
     };
     let reasoning = match reported(fix, &reports.diagnostics) {
         Some(line) => format!(
-            "{}{} in {}{}: {} The server offers “{}”.",
+            "{}{} in {}{}: {} The server offers {}.",
             reporter(line),
             named(line),
             line.symbol,
             belief(line),
             sentence(&line.message),
-            fix.title
+            quoted(&fix.title)
         ),
-        None => format!("A language server offers “{}” for {}.", fix.title, fix.symbol),
+        None => format!("A language server offers {} for {}.", quoted(&fix.title), fix.symbol),
     };
     StepReply {
         action: Some(Action { tool: "apply_fix".to_owned(), parameters: json!({"fix": fix.id}) }),

@@ -324,7 +324,7 @@ impl NvimDoor {
             ));
         }
         if !place.buftype.is_empty() {
-            let message = format!("this buffer is no file (it is of type '{}')", place.buftype);
+            let message = format!("this buffer is not a file (it is of type '{}')", place.buftype);
             return Err(Failure::user(message, "go to the window of a file and ask there"));
         }
         let open = self.open(Path::new(&place.path))?;

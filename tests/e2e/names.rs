@@ -153,8 +153,8 @@ async fn a_name_that_is_none_or_is_taken_is_refused_and_so_is_every_edit_where_n
     wanted.ask_about(&everywhere("rename Cart.total")).await;
     let told = wanted.told();
     // Three failures in a row end a task.
-    assert!(told[0].contains("\"class\" is no name in python"), "{told:#?}");
-    assert!(told[1].contains("\"a b\" is no name"), "{told:#?}");
+    assert!(told[0].contains("\"class\" is not a name in python"), "{told:#?}");
+    assert!(told[1].contains("\"a b\" is not a name"), "{told:#?}");
     let replies = vec![rename("cart.py::Cart::total", "show"), rename("cart.py::Cart::total", "total")];
     let taken = engine(&project, python_servers(project.root()), replies);
     taken.ask_about(&everywhere("rename Cart.total")).await;

@@ -147,7 +147,7 @@ function M.open()
   local lines = api.nvim_buf_get_lines(0, 0, -1, false)
   local path, row = file_at(lines, api.nvim_win_get_cursor(0)[1])
   if not path then
-    return say('no file is here', vim.log.levels.INFO)
+    return say('there is no file here', vim.log.levels.INFO)
   end
   local hunks = hunks_from(lines, row)
   require('sextant.ui.go_to_code').find(path, function(full_path)

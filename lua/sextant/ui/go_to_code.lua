@@ -55,7 +55,7 @@ function M.go()
   local name = under_cursor()
   name = name and is_name(name) and name or in_line() or name
   if not name then
-    return require('sextant.ui.say').say('no name is here')
+    return require('sextant.ui.say').say('there is no name here')
   end
   wanted = nil
   require('sextant.rpc.channel').send('locate', { name = name })

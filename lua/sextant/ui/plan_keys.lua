@@ -17,7 +17,7 @@ local M = {}
 local function here()
   local step = steps.at(0, vim.fn.line('.'))
   if not step then
-    say('no step is on this line')
+    say('this line has no step')
   end
   return step
 end

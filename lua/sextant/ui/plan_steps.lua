@@ -339,7 +339,7 @@ local function show_evidence(step, root, outlines)
     vim.list_extend(lines, vim.list_slice(known, 1, 10))
   end
   if #lines == 0 then
-    lines = { 'nothing beside its title' }
+    lines = { 'nothing besides its title' }
   end
   require('sextant.ui.key_help').open(('Step %d'):format(step.number), lines, { wrap = true })
 end

@@ -131,7 +131,7 @@ function M.part(review, scope, lines)
   end
   local hunk = M.hunk_at(review, lines and lines[1]) or lines and M.hunk_at(review, lines[2]) or nil
   if not hunk then
-    return nil, 'no change is here; `]h` goes to the next one'
+    return nil, 'there is no change here; `]h` goes to the next one'
   elseif scope == 'symbol' then
     return { symbol = { path = file.path, symbol = hunk.symbol } }
   end

@@ -50,7 +50,7 @@ pub(crate) async fn take_answer(edits: &EditService, plans: &PlanService, given:
         }
     };
     let Some((answer, choice)) = taken else {
-        let failure = Failure::user(format!("{number} is no answer"), format!("1 to {}", options.len()));
+        let failure = Failure::user(format!("{number} is not an answer"), format!("1 to {}", options.len()));
         task.progress.question = Some(question);
         return Err(failure);
     };

@@ -37,7 +37,7 @@ impl From<PlanRefused> for Failure {
                     faults.iter().take(NAMED).map(|fault| format!("line {}: {}", fault.line, fault.message)).collect();
                 let more = faults.len().saturating_sub(NAMED);
                 let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-                let message = format!("this is no plan that could be run: {}{more}", messages.join("; "));
+                let message = format!("this is not a plan that could be run: {}{more}", messages.join("; "));
                 Self::user(message, "the plan that waits is as it was; correct the document")
             }
         }

@@ -10,6 +10,7 @@ use crate::state::notes::short;
 use crate::state::task_store::TaskStore;
 use sextant_base::clock::now_ms;
 use sextant_base::failure::Failure;
+use sextant_base::one_line::quoted;
 use sextant_base::plural::counted;
 use sextant_base::secrets;
 use sextant_store::memory::preferences::Preference;
@@ -80,7 +81,7 @@ pub(crate) async fn recall_about(store: &TaskStore, text: &str) -> Result<(Strin
     lines.extend(learned.iter().map(learn::line).filter(about).take(SHOWN).map(|line| format!("- {line}")));
     lines.extend(hits.iter().map(|hit| chosen_preferences::line_of(&hit.entry)));
     let text = match lines.is_empty() {
-        true => format!("Nothing is known about “{what}”."),
+        true => format!("Nothing is known about {}.", quoted(&what)),
         false => format!("Known about “{what}”:\n{}", lines.join("\n")),
     };
     Ok((text, lines.len()))

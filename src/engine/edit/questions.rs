@@ -96,7 +96,7 @@ pub(crate) fn answer_waiting(approvals: &Approvals, answer: UserAnswer) -> Optio
     if let UserAnswer::Option(choice) = &answer
         && !(1..=waiting.options.len()).contains(choice)
     {
-        let failure = Failure::user(format!("{choice} is no answer"), format!("1 to {}", waiting.options.len()));
+        let failure = Failure::user(format!("{choice} is not an answer"), format!("1 to {}", waiting.options.len()));
         *open = Some(waiting);
         return Some(Err(failure));
     }

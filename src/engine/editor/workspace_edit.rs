@@ -77,7 +77,10 @@ pub fn misfit(file: &str, text: &str, edits: &[(Range, String)], encoding: Encod
     }
     let is_misfit = |range: &Range| index.allowed_byte_range(text, *range, encoding).is_none();
     let (range, _) = edits.iter().find(|(range, _)| is_misfit(range))?;
-    Some(format!("an edit of {file} from line {}, which is no place in its text", range.start.line.saturating_add(1)))
+    Some(format!(
+        "an edit of {file} from line {}, which is not a place in its text",
+        range.start.line.saturating_add(1)
+    ))
 }
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ pub(crate) fn parse(text: &str) -> Result<Criterion, String> {
         ["symbol", path, "gone"] => Ok(Criterion::SymbolGone(SymbolPath::parse(path))),
         ["command", command @ .., "passes"] if !command.is_empty() => Ok(Criterion::CommandPasses(command.join(" "))),
         [code, "gone"] => Ok(Criterion::CodeGone((*code).to_owned())),
-        _ => Err(format!("{:?} is no check; a check is one of {GRAMMAR}", text.trim())),
+        _ => Err(format!("{:?} is not a check; a check is one of {GRAMMAR}", text.trim())),
     }
 }
 

@@ -236,7 +236,7 @@ fn boxed(item: &str) -> Result<(StepState, String), String> {
     };
     let lower = mark.to_ascii_lowercase();
     let Some((_, state)) = MARKS.iter().find(|(known, _)| *known == lower) else {
-        return Err(format!("[{mark}] is no state; use [ ], [>], [x], [!] or [-]"));
+        return Err(format!("[{mark}] is not a state; use [ ], [>], [x], [!] or [-]"));
     };
     let mut title = line(chars.as_str());
     // An editor that closes brackets leaves one where the box was typed.
@@ -283,7 +283,7 @@ fn detail(step: &mut Step, given: &mut Vec<String>, item: &str) -> Result<(), St
         "outcome" => step.result.outcome = line(text),
         "kind" => {
             step.kind = StepKind::parse(text)
-                .ok_or_else(|| format!("{:?} is no kind; use edit, examine or search", text.trim()))?;
+                .ok_or_else(|| format!("{:?} is not a kind; use edit, examine or search", text.trim()))?;
         }
         "with" => {
             let inputs = inputs::parse(text)?;

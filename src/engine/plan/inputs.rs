@@ -119,11 +119,11 @@ pub(crate) fn parse(line: &str) -> Result<Vec<Input>, String> {
     let mut inputs: Vec<Input> = Vec::new();
     for item in split(line)? {
         let Some((name, value)) = item.split_once('=') else {
-            return Err(format!("{item:?} is no input; write `name = value`"));
+            return Err(format!("{item:?} is not an input; write `name = value`"));
         };
         let name = name.trim();
         if !is_name(name) {
-            return Err(format!("{name:?} is no name for an input; use letters, digits, _ and -"));
+            return Err(format!("{name:?} is not a name for an input; use letters, digits, _ and -"));
         }
         if inputs.iter().any(|known| known.name == name) {
             return Err(format!("the input {name} is given twice"));
@@ -163,14 +163,14 @@ fn value_of(text: &str) -> Result<Value, String> {
         return if is_key(key) {
             Ok(Value::Preference(key.to_owned()))
         } else {
-            Err(format!("{key:?} is no key of a preference"))
+            Err(format!("{key:?} is not a key of a preference"))
         };
     }
     if let Some(name) = text.strip_prefix("session.") {
         return if is_name(name) {
             Ok(Value::Variable(name.to_owned()))
         } else {
-            Err(format!("{name:?} is no name in the session"))
+            Err(format!("{name:?} is not a name in the session"))
         };
     }
     if let Some((number, part)) = text.strip_prefix("step").and_then(|rest| rest.split_once('.'))
@@ -258,12 +258,12 @@ mod tests {
     fn what_is_no_input_is_named() {
         for (line, wanted) in [
             ("target", "write `name = value`"),
-            ("1a = x", "no name"),
+            ("1a = x", "not a name"),
             ("a = 1, a = 2", "twice"),
             ("a = step0.output", "counted from 1"),
             ("a = step1.color", "it has output, symbol, symbols and files"),
-            ("a = session.", "no name in the session"),
-            ("a = session.preferences.", "no key"),
+            ("a = session.", "not a name in the session"),
+            ("a = session.preferences.", "not a key"),
             ("a = \"open", "not closed"),
             ("a = \"x\" y", "not one quoted text"),
             ("a =", "needs a value"),

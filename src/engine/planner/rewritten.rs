@@ -10,10 +10,10 @@ use sextant_model::step::PlanReplyStep;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// The outcome of a step that the user has left out.
-const LEFT_OUT: &str = "left out by you";
+const LEFT_OUT: &str = "skipped by you";
 
 /// The fault of a document without a step.
-const NO_STEP: &str = "no step is left; `- [-]` leaves a step out and keeps it in sight";
+const NO_STEP: &str = "no step is left; `- [-]` skips a step and keeps it in sight";
 
 /// The plan of a document, or all of its faults, each with its line. Done steps stay as they are, with their results: a
 /// document has only their words.

@@ -10,6 +10,7 @@ use crate::events::stream::Observer;
 use crate::state::kind;
 use crate::state::notes::{Approach, CLAUSE, Counted, Draft, Notes, SENTENCE, Tally, short};
 use sextant_base::lock::lock;
+use sextant_base::one_line::quoted;
 use sextant_base::plural::counted;
 use sextant_store::memory::entry::{EntryId, Kind, Role};
 use sextant_store::memory::metrics::Outcome;
@@ -182,7 +183,7 @@ fn tried(notes: &mut Notes, call: &CallFact) {
 fn plan_made(notes: &mut Notes, plan: &PlanFact) {
     if let Some(title) = &plan.refused {
         let title = short(title, 100);
-        notes.add(Kind::UserFeedback, &format!("The user did not run the plan “{title}”."));
+        notes.add(Kind::UserFeedback, &format!("The user did not run the plan {}.", quoted(&title)));
     }
     let titles: Vec<String> = plan.steps.iter().map(|title| short(title, 60)).collect();
     let draft = notes.add(Kind::Plan, &format!("Plan “{}”: {}", short(&plan.title, 80), titles.join("; ")));
@@ -207,7 +208,7 @@ fn plan_changed(notes: &mut Notes, request: &str, words: &str, changes: &[StepCh
                 notes.approaches.push(Approach { kind, approach, success: false, note, checkpoint });
                 format!("The user took the step “{title}” out of the plan.")
             }
-            StepChange::Added { title } => format!("The user added the step “{}”.", short(title, 100)),
+            StepChange::Added { title } => format!("The user added the step {}.", quoted(&short(title, 100))),
         };
         notes.add(Kind::UserFeedback, &content);
     }

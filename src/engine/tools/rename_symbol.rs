@@ -162,8 +162,8 @@ fn check_name(place: &SymbolPlace, new_name: &str) -> Result<(), Failure> {
     });
     if new_name.is_empty() || !is_name {
         return Err(tool_failure(
-            format!("{new_name:?} is no name in {}; nothing was changed", place.language.name),
-            "give one word that is no keyword",
+            format!("{new_name:?} is not a name in {}; nothing was changed", place.language.name),
+            "give one word that is not a keyword",
         ));
     }
     let twin = (0..place.outline.symbols.len()).find(|index| {

@@ -6,6 +6,7 @@ use crate::request_kind::filter_reports::Narrowed;
 use crate::request_kind::kinds::Reported;
 use crate::request_kind::{self, Ask};
 use crate::step::{DiagnosticLine, StepReply};
+use sextant_base::one_line::quoted;
 use sextant_base::plural::counted;
 
 /// At most this many kinds of diagnostics are named in an answer; the rest are counted.
@@ -139,7 +140,8 @@ impl<'a> RepairAnswer<'a> {
     /// The other wishes of the request.
     fn undone(&self) -> Vec<String> {
         let undone = self.narrowed.undone.iter();
-        undone.map(|what| format!("Not done: “{what}”. It needs a language model, and none is configured.")).collect()
+        let needs = "It needs a language model, and none is configured.";
+        undone.map(|what| format!("Not done: {}. {needs}", quoted(what))).collect()
     }
 }
 

@@ -35,7 +35,7 @@ pub fn opening(
     facts.reports(context);
     let allowed: Vec<String> = context.framing.allowed.iter().map(|command| one_line(command)).collect();
     if !allowed.is_empty() {
-        facts.line(&format!("Commands that need no leave begin with: {}", allowed.join(", ")));
+        facts.line(&format!("Commands that need no permission begin with: {}", allowed.join(", ")));
     }
     if let Some(detail) = context.framing.detail() {
         facts.line(&detail);

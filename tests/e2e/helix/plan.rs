@@ -36,7 +36,7 @@ async fn a_plan_is_edited_and_saved_then_approved_as_it_stands() {
     // A fault is told with its line, and the last plan stands.
     link.type_text(&plan, &text.replacen("- [ ] ", "- [?] ", 1));
     link.save(&plan);
-    link.message("[?] is no state").await;
+    link.message("[?] is not a state").await;
     let faults = link.until("the fault", |told| told.diagnostics.get(&plan).filter(|all| !all.is_empty()).cloned());
     let line = faults.await[0]["range"]["start"]["line"].as_u64().unwrap();
     assert!(text.lines().nth(usize::try_from(line).unwrap()).unwrap().starts_with("- [ ] "));
@@ -49,7 +49,7 @@ async fn a_plan_is_edited_and_saved_then_approved_as_it_stands() {
     link.type_text(&plan, &edited);
     link.save(&plan);
     let page = plan.clone();
-    link.until("the outcome", |told| told.texts[&page].1.contains("left out by you").then_some(())).await;
+    link.until("the outcome", |told| told.texts[&page].1.contains("skipped by you").then_some(())).await;
     assert!(link.told.lock().unwrap().diagnostics[&plan].is_empty());
     link.command("agent.approve", json!([]), Some(&plan));
     let page = plan.clone();
@@ -107,7 +107,7 @@ async fn a_new_plan_takes_the_place_of_what_the_user_has_made_of_the_one_before(
     let text = link.text(&plan);
     // Nothing is left of it, or a state that there is not.
     for (broken, said) in
-        [("# Nothing\n".to_owned(), "no step is left"), (text.replacen("- [ ] ", "- [?] ", 1), "[?] is no state")]
+        [("# Nothing\n".to_owned(), "no step is left"), (text.replacen("- [ ] ", "- [?] ", 1), "[?] is not a state")]
     {
         link.type_text(&plan, &broken);
         link.save(&plan);

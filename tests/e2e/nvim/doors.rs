@@ -53,7 +53,7 @@ async fn a_command_runs_after_the_answer_and_its_changes_are_in_the_buffer() {
     assert_eq!(nvim.text().await, TEXT.replace("return 1", "return 6"));
     assert!(!project.root().join("made").exists());
     let answer = nvim.answer().await;
-    let refused: String = (9..=308).map(|i| format!("… {i} is no answer (1 to 3)\n")).collect();
+    let refused: String = (9..=308).map(|i| format!("… {i} is not an answer (1 to 3)\n")).collect();
     assert!(answer.contains(&refused) && answer.contains("it changed a.py"), "{answer}");
     let told = server.requests()[3].said_by("user").to_owned();
     assert!(told.contains("the user said no to touch made"), "{told}");

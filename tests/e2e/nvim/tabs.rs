@@ -126,7 +126,7 @@ async fn a_request_that_is_refused_leaves_the_answer_as_it_is() {
     nvim.command("call win_gotoid(bufwinid('sextant://answer'))").await;
     nvim.command("bwipeout a.py").await;
     let message = nvim.command_until("AgentAsk say two", "message").await;
-    assert!(message["text"].as_str().is_some_and(|text| text.contains("this buffer is no file")), "{message}");
+    assert!(message["text"].as_str().is_some_and(|text| text.contains("this buffer is not a file")), "{message}");
     nvim.failed().await;
     assert!(nvim.answer().await.contains("the answer to keep"));
 

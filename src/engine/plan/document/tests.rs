@@ -83,14 +83,14 @@ fn a_plan_that_nobody_reads_is_refused_at_its_first_step_too_many() {
 #[test]
 fn each_detail_has_its_problem() {
     for (detail, wanted) in [
-        ("kind: dance", "no kind"),
+        ("kind: dance", "not a kind"),
         ("with: target", "name = value"),
         ("with: a = 1\n  - with: a = 2", "twice"),
         ("with: a = step0.output", "counted from 1"),
         ("after: one", "not numbers"),
         ("after: 0", "not numbers"),
         ("check: it works", "`no errors`"),
-        ("[?] part", "no state"),
+        ("[?] part", "not a state"),
         ("a detail", "fallback or outcome"),
     ] {
         let (plan, problems) = read(&format!("# T\n- [ ] one\n  - {detail}\n  - because: why\n"));
