@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    sextant::cli::run()
+    sextant::cli::run().into()
 }

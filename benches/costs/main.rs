@@ -152,7 +152,7 @@ fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some("mcp") {
         let status = sextant::cli::run();
         counting::write();
-        return status;
+        return status.into();
     }
     measure()
 }

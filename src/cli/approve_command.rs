@@ -1,6 +1,6 @@
 //! `sextant approve`: runs the waiting plan of a workspace, in the session that made it or in one of its own.
 
-use std::process::ExitCode;
+use crate::cli::exit_status::CommandStatus;
 
 use clap::Args;
 
@@ -24,7 +24,7 @@ pub(super) struct ApproveArguments {
     join: JoinOptions,
 }
 
-pub(super) fn run(arguments: &ApproveArguments) -> ExitCode {
+pub(super) fn run(arguments: &ApproveArguments) -> CommandStatus {
     let steps = if arguments.step { Steps::One } else { Steps::All };
     let own: headless_run::HeadlessRun<'_> = &move |session, _request, cancel| {
         Box::pin(async move {

@@ -1,11 +1,11 @@
 //! `sextant ask`: one request on a folder, with its own language servers.
 
-use std::process::ExitCode;
+use crate::cli::exit_status::CommandStatus;
 
 use crate::cli::headless_run::{self, Job};
 use crate::cli::join;
 
-pub(super) fn run(arguments: &Job) -> ExitCode {
+pub(super) fn run(arguments: &Job) -> CommandStatus {
     let own: headless_run::HeadlessRun<'_> = &|session, request, cancel| {
         Box::pin(async move {
             let outcome = headless_run::shown(session, session.ask(request, cancel).await)?;

@@ -1,7 +1,7 @@
 //! Completions for shells and manual pages, made from the command line itself.
 
+use crate::cli::exit_status::CommandStatus;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::{Args, Command};
 use clap_complete::Shell;
@@ -23,24 +23,24 @@ pub(super) struct ManArguments {
 }
 
 /// Prints the completions of a shell.
-pub(super) fn completions(arguments: &CompletionsArguments, mut command: Command) -> ExitCode {
+pub(super) fn completions(arguments: &CompletionsArguments, mut command: Command) -> CommandStatus {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut command, "sextant", &mut script);
     terminal::piece(&String::from_utf8_lossy(&script));
-    ExitCode::SUCCESS
+    CommandStatus::Done
 }
 
 /// Writes a manual page for each subcommand.
-pub(super) fn man(arguments: &ManArguments, command: Command) -> ExitCode {
+pub(super) fn man(arguments: &ManArguments, command: Command) -> CommandStatus {
     match write(&arguments.folder, command) {
         Ok(()) => {
             terminal::line(&format!("man -l {}", arguments.folder.join("sextant.1").display()));
-            ExitCode::SUCCESS
+            CommandStatus::Done
         }
         Err(error) => {
             let message = format!("{} cannot be written: {error}", arguments.folder.display());
             terminal::fail(&Failure::user(message, "name another folder"));
-            ExitCode::FAILURE
+            CommandStatus::NotDone
         }
     }
 }

@@ -15,7 +15,7 @@ mod revisions;
 mod sarif;
 mod selection;
 
-use std::process::ExitCode;
+use crate::cli::exit_status::CommandStatus;
 use std::time::Duration;
 
 use crate::cli::diff::compare::Comparison;
@@ -25,16 +25,13 @@ use sextant_base::failure::{Failure, FailureKind};
 
 pub(super) use crate::cli::diff::diff_arguments::DiffArguments;
 
-/// The question cannot be answered.
-const FAILED: u8 = 2;
-
-pub(super) fn run(arguments: &DiffArguments) -> ExitCode {
+pub(super) fn run(arguments: &DiffArguments) -> CommandStatus {
     if let Some(path) = &arguments.files.log {
         log::start(path);
     }
     if arguments.batch {
         return match batch_cases::run(std::io::stdin().lock(), std::io::stdout().lock()) {
-            Ok(()) => ExitCode::SUCCESS,
+            Ok(()) => CommandStatus::Done,
             Err(failure) => fail(&failure, arguments.format),
         };
     }
@@ -56,15 +53,15 @@ pub(super) fn run(arguments: &DiffArguments) -> ExitCode {
             let status = status(&found, arguments);
             found.keep_from(arguments.thresholds.severity.severity());
             print(&found, arguments.format);
-            ExitCode::from(status)
+            status
         }
         Err(failure) => fail(&failure, arguments.format),
     }
 }
 
-fn status(found: &Comparison, arguments: &DiffArguments) -> u8 {
+fn status(found: &Comparison, arguments: &DiffArguments) -> CommandStatus {
     let fails = arguments.thresholds.fail_on.severity().is_some_and(|severity| found.has_new(severity));
-    if arguments.thresholds.strict && found.is_partial() { FAILED } else { u8::from(fails) }
+    if arguments.thresholds.strict && found.is_partial() { CommandStatus::Invalid } else { CommandStatus::of(!fails) }
 }
 
 fn print(found: &Comparison, format: OutputFormat) {
@@ -90,11 +87,11 @@ fn complain(text: &str) {
     terminal::complain(&format!("sextant: {text}"));
 }
 
-fn fail(failure: &Failure, format: OutputFormat) -> ExitCode {
+fn fail(failure: &Failure, format: OutputFormat) -> CommandStatus {
     let failure = &cli_wording::failure(failure);
     complain(&format!("{}\n  → {}", failure.message, failure.hint));
     if format == OutputFormat::Json {
         terminal::json(&serde_json::json!({"type": "failed", "failure": failure}));
     }
-    ExitCode::from(FAILED)
+    CommandStatus::Invalid
 }

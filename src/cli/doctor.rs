@@ -5,7 +5,7 @@ mod doctor_checks;
 mod helix_checks;
 mod programs;
 
-use std::process::ExitCode;
+use crate::cli::exit_status::CommandStatus;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -74,7 +74,7 @@ impl CheckedThing {
     }
 }
 
-pub(super) fn run(arguments: &DoctorArguments) -> ExitCode {
+pub(super) fn run(arguments: &DoctorArguments) -> CommandStatus {
     if let Some(path) = &arguments.files.log {
         log::start(path);
     }
@@ -92,12 +92,12 @@ pub(super) fn run(arguments: &DoctorArguments) -> ExitCode {
         Ok(found) => print_all(&found, arguments.place.json),
         Err(failure) => {
             headless_run::fail(&failure, arguments.place.json);
-            ExitCode::FAILURE
+            CommandStatus::NotDone
         }
     }
 }
 
-fn print_all(found: &[CheckedThing], as_json: bool) -> ExitCode {
+fn print_all(found: &[CheckedThing], as_json: bool) -> CommandStatus {
     let worst = found.iter().map(|thing| thing.state).max().unwrap_or(Health::Ok);
     if as_json {
         terminal::json(&json!({"ok": worst < Health::Error, "checks": found}));
@@ -115,5 +115,5 @@ fn print_all(found: &[CheckedThing], as_json: bool) -> ExitCode {
             }
         }
     }
-    if worst < Health::Error { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    CommandStatus::of(worst < Health::Error)
 }

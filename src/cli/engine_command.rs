@@ -1,11 +1,11 @@
 //! `sextant engine`: the session of a workspace for the proxies of an editor. The first proxy starts it.
 
+use crate::cli::exit_status::CommandStatus;
 use std::fs::{self, File, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ pub(super) struct EngineArguments {
 /// The session that other processes find, until the engine ends.
 type ServedSession = Arc<Mutex<Option<Serving>>>;
 
-pub(super) fn run(arguments: EngineArguments) -> ExitCode {
+pub(super) fn run(arguments: EngineArguments) -> CommandStatus {
     if let Some(path) = &arguments.files.log {
         log::start(path);
     }
@@ -46,11 +46,11 @@ pub(super) fn run(arguments: EngineArguments) -> ExitCode {
     // along.
     let _ = rustix::process::setsid();
     match start(arguments) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => CommandStatus::Done,
         Err(failure) => {
             tracing::error!("{}", failure.one_line());
             terminal::fail(&failure);
-            ExitCode::FAILURE
+            CommandStatus::NotDone
         }
     }
 }

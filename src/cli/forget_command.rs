@@ -1,6 +1,6 @@
 //! `sextant forget`: removes the entries with a text from the record of a workspace, or all of them.
 
-use std::process::ExitCode;
+use crate::cli::exit_status::CommandStatus;
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ pub(super) struct ForgetArguments {
     join: JoinOptions,
 }
 
-pub(super) fn run(arguments: &ForgetArguments) -> ExitCode {
+pub(super) fn run(arguments: &ForgetArguments) -> CommandStatus {
     let as_json = arguments.folder.as_json();
     let own: headless_run::HeadlessRun<'_> = &|session, _request, cancel| {
         let text = arguments.text.clone();

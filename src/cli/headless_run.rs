@@ -1,7 +1,7 @@
 //! Runs the common part of `ask` and `plan`: a folder as an editor, events as lines, the end as an exit status.
 
+use crate::cli::exit_status::CommandStatus;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -145,7 +145,7 @@ pub(super) fn run(
     mode: Option<PlanMode>,
     work: HeadlessRun<'_>,
     joined: join::JoinedRun<'_>,
-) -> ExitCode {
+) -> CommandStatus {
     let who = Work { options: &arguments.options, mode, asks_model: true };
     let joined = JoinedWork { options: &arguments.join, run: joined };
     work_on(&arguments.folder, Some(who), arguments.request(), work, Some(joined))
@@ -157,7 +157,7 @@ pub(super) fn run_without(
     who: Option<Work<'_>>,
     work: HeadlessRun<'_>,
     joined: Option<JoinedWork<'_>>,
-) -> ExitCode {
+) -> CommandStatus {
     work_on(folder, who, Ok(Request::default()), work, joined)
 }
 
@@ -167,7 +167,7 @@ pub(super) fn run_allowed(
     allowed: &AllowedFiles,
     work: HeadlessRun<'_>,
     joined: JoinedWork<'_>,
-) -> ExitCode {
+) -> CommandStatus {
     let options = WorkOptions::allowing(allowed);
     let who = Work { options: &options, mode: None, asks_model: false };
     work_on(folder, Some(who), Ok(Request::default()), work, Some(joined))
@@ -179,7 +179,7 @@ pub(super) fn run_answered(
     answers: &[GivenAnswer],
     work: HeadlessRun<'_>,
     joined: JoinedWork<'_>,
-) -> ExitCode {
+) -> CommandStatus {
     let options = WorkOptions::answering(answers);
     let who = Work { options: &options, mode: None, asks_model: false };
     work_on(folder, Some(who), Ok(Request::default()), work, Some(joined))
@@ -191,7 +191,7 @@ fn work_on(
     request: Result<Request, Failure>,
     work: HeadlessRun<'_>,
     joined: Option<JoinedWork<'_>>,
-) -> ExitCode {
+) -> CommandStatus {
     if let Some(path) = &arguments.files.log {
         log::start(path);
     }
@@ -204,11 +204,10 @@ fn work_on(
         Err(failure) => Err(failure),
     };
     match ended {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
+        Ok(done) => CommandStatus::of(done),
         Err(failure) => {
             fail(&failure, arguments.at.json);
-            ExitCode::FAILURE
+            CommandStatus::NotDone
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `sextant lsp`: the agent before a language server, or as a server by itself, for an editor that speaks LSP.
 
+use crate::cli::exit_status::CommandStatus;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::Args;
 
@@ -23,7 +23,7 @@ pub(super) struct LspArguments {
     server: Vec<String>,
 }
 
-pub(super) fn run(arguments: LspArguments) -> ExitCode {
+pub(super) fn run(arguments: LspArguments) -> CommandStatus {
     if let Some(path) = &arguments.log {
         log::start(path);
     }
@@ -34,10 +34,10 @@ pub(super) fn run(arguments: LspArguments) -> ExitCode {
         folder: Box::new(|root| discovery::of_workspace(&session_folders(), root)),
     };
     match proxy::run(options) {
-        Ok(code) => code,
+        Ok(code) => CommandStatus::OfServer(code),
         Err(error) => {
             terminal::complain(&format!("sextant: {error}"));
-            ExitCode::FAILURE
+            CommandStatus::NotDone
         }
     }
 }

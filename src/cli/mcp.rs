@@ -3,9 +3,9 @@
 mod headless_workspace;
 mod joined_workspace;
 
+use crate::cli::exit_status::CommandStatus;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -45,7 +45,7 @@ pub(super) struct McpArguments {
     print_config: Option<KnownClient>,
 }
 
-pub(super) fn run(arguments: McpArguments) -> ExitCode {
+pub(super) fn run(arguments: McpArguments) -> CommandStatus {
     if let Some(client) = arguments.print_config {
         return print_config(client, arguments.root.as_deref());
     }
@@ -55,13 +55,13 @@ pub(super) fn run(arguments: McpArguments) -> ExitCode {
     let fallback = fallback(arguments.root.as_deref());
     if let (Some(_), Err(failure)) = (&arguments.root, &fallback) {
         terminal::fail(failure);
-        return ExitCode::FAILURE;
+        return CommandStatus::NotDone;
     }
     let runtime = match runtime::start() {
         Ok(runtime) => runtime,
         Err(failure) => {
             terminal::fail(&failure);
-            return ExitCode::FAILURE;
+            return CommandStatus::NotDone;
         }
     };
     let stop = CancellationToken::new();
@@ -84,10 +84,10 @@ pub(super) fn run(arguments: McpArguments) -> ExitCode {
     // The reader of standard input may be a thread that cannot be stopped; it must not hold the process.
     runtime.shutdown_background();
     match served {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => CommandStatus::Done,
         Err(failure) => {
             terminal::fail(&failure);
-            ExitCode::FAILURE
+            CommandStatus::NotDone
         }
     }
 }
@@ -135,7 +135,7 @@ fn fallback(given: Option<&std::path::Path>) -> Result<Root, Failure> {
     }
 }
 
-fn print_config(client: KnownClient, root: Option<&std::path::Path>) -> ExitCode {
+fn print_config(client: KnownClient, root: Option<&std::path::Path>) -> CommandStatus {
     let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("sextant"));
     let mut arguments = vec!["mcp".to_owned()];
     if let Some(root) = root {
@@ -145,7 +145,7 @@ fn print_config(client: KnownClient, root: Option<&std::path::Path>) -> ExitCode
     let (text, place) = snippet(client, &program, &arguments);
     terminal::line(&text);
     terminal::complain(&format!("put this into {place}"));
-    ExitCode::SUCCESS
+    CommandStatus::Done
 }
 
 /// Opens workspaces: joins a running session, or treats the folder as an editor, with the language servers of the

@@ -10,6 +10,7 @@ mod completions;
 mod diff;
 mod doctor;
 mod engine_command;
+mod exit_status;
 mod follow;
 mod forget_command;
 mod headless_run;
@@ -34,7 +35,7 @@ mod terminal;
 mod undo_command;
 mod why;
 
-use std::process::ExitCode;
+use crate::cli::exit_status::CommandStatus;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
@@ -103,7 +104,7 @@ enum SextantCommand {
 }
 
 /// Runs the command line of this process.
-pub fn run() -> ExitCode {
+pub fn run() -> CommandStatus {
     terminal::catch_panics();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

@@ -1,7 +1,7 @@
 //! `sextant nvim`: the remote plugin's process.
 
+use crate::cli::exit_status::CommandStatus;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 use clap::Args;
@@ -23,7 +23,7 @@ pub(super) struct NvimArguments {
     log: Option<PathBuf>,
 }
 
-pub(super) fn run(arguments: &NvimArguments) -> ExitCode {
+pub(super) fn run(arguments: &NvimArguments) -> CommandStatus {
     if let Some(path) = &arguments.log {
         log::start(path);
     }
@@ -31,7 +31,7 @@ pub(super) fn run(arguments: &NvimArguments) -> ExitCode {
         Ok(runtime) => runtime,
         Err(failure) => {
             tracing::error!(%failure, "nothing can be served");
-            return ExitCode::FAILURE;
+            return CommandStatus::NotDone;
         }
     };
     let served: ServedWorkspaces = Arc::default();
@@ -44,10 +44,10 @@ pub(super) fn run(arguments: &NvimArguments) -> ExitCode {
     // The reader of standard input is a thread that cannot be stopped; it must not hold the process.
     runtime.shutdown_background();
     match ended {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => CommandStatus::Done,
         Err(failure) => {
             tracing::error!("{}", failure.one_line());
-            ExitCode::FAILURE
+            CommandStatus::NotDone
         }
     }
 }

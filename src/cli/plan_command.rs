@@ -1,6 +1,6 @@
 //! `sextant plan`: makes a plan for a folder and prints it; with `--approve` runs it.
 
-use std::process::ExitCode;
+use crate::cli::exit_status::CommandStatus;
 
 use clap::Args;
 use serde_json::json;
@@ -22,7 +22,7 @@ pub(super) struct PlanArguments {
     mode: ModeOption,
 }
 
-pub(super) fn run(arguments: &PlanArguments) -> ExitCode {
+pub(super) fn run(arguments: &PlanArguments) -> CommandStatus {
     let only_show: headless_run::HeadlessRun<'_> = &|session, request, cancel| {
         Box::pin(async move {
             let plan = headless_run::shown(session, session.plan(request, cancel).await)?;

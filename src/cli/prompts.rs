@@ -1,7 +1,7 @@
 //! `sextant prompts`: lists the texts that open a prompt and the user's replacements, or prints one.
 
+use crate::cli::exit_status::CommandStatus;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::Args;
 
@@ -29,15 +29,15 @@ pub(super) fn load() -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) fn run(arguments: &PromptsArguments) -> ExitCode {
+pub(super) fn run(arguments: &PromptsArguments) -> CommandStatus {
     match print(arguments.name.as_deref()) {
         Ok(text) => {
             terminal::piece(&text);
-            ExitCode::SUCCESS
+            CommandStatus::Done
         }
         Err(failure) => {
             terminal::fail(&failure);
-            ExitCode::FAILURE
+            CommandStatus::NotDone
         }
     }
 }

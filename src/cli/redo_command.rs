@@ -1,6 +1,6 @@
 //! `sextant redo`: brings back the changes of the last undo in a folder.
 
-use std::process::ExitCode;
+use crate::cli::exit_status::CommandStatus;
 
 use clap::Args;
 
@@ -18,7 +18,7 @@ pub(super) struct RedoArguments {
     join: JoinOptions,
 }
 
-pub(super) fn run(arguments: &RedoArguments) -> ExitCode {
+pub(super) fn run(arguments: &RedoArguments) -> CommandStatus {
     let own: headless_run::HeadlessRun<'_> = &|session, _request, _cancel| {
         Box::pin(async move { join::value(headless_run::shown(session, session.bring_back().await)?) })
     };

@@ -1,6 +1,6 @@
 //! `sextant resume`: goes on with the last task of a folder that is not over.
 
-use std::process::ExitCode;
+use crate::cli::exit_status::CommandStatus;
 
 use clap::Args;
 
@@ -23,7 +23,7 @@ pub(super) struct ResumeArguments {
     join: JoinOptions,
 }
 
-pub(super) fn run(arguments: &ResumeArguments) -> ExitCode {
+pub(super) fn run(arguments: &ResumeArguments) -> CommandStatus {
     let (approve, answers) = (arguments.approve, !arguments.options.answers.is_empty());
     let who = Work { options: &arguments.options, mode: arguments.mode.given(), asks_model: true };
     let own: headless_run::HeadlessRun<'_> = &move |session, _request, cancel| {

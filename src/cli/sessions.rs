@@ -1,6 +1,6 @@
 //! `sextant sessions`: lists the editors and other programs that have a session open, in every workspace.
 
-use std::process::ExitCode;
+use crate::cli::exit_status::CommandStatus;
 
 use clap::Args;
 use serde_json::json;
@@ -17,18 +17,18 @@ pub(super) struct SessionsArguments {
     json: bool,
 }
 
-pub(super) fn run(arguments: &SessionsArguments) -> ExitCode {
+pub(super) fn run(arguments: &SessionsArguments) -> CommandStatus {
     let found = find_sessions::everywhere(&session_folders());
     if arguments.json {
         terminal::json(&json!({"sessions": found.entries, "problems": found.problems}));
-        return ExitCode::SUCCESS;
+        return CommandStatus::Done;
     }
     if found.entries.is_empty() {
         terminal::line("No session runs. The first command in an editor opens one.");
     }
     found.entries.iter().map(line).for_each(|text| terminal::line(&text));
     found.problems.iter().for_each(|problem| terminal::complain(&format!("sextant: {problem}")));
-    ExitCode::SUCCESS
+    CommandStatus::Done
 }
 
 /// `nvim-4242  the/project  process 4243, for 12 min`.

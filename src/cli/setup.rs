@@ -7,9 +7,9 @@ mod known;
 mod tables;
 mod written;
 
+use crate::cli::exit_status::CommandStatus;
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
@@ -53,13 +53,13 @@ struct HelixSetup {
     servers: Vec<PathBuf>,
 }
 
-pub(super) fn run(arguments: &SetupArguments) -> ExitCode {
+pub(super) fn run(arguments: &SetupArguments) -> CommandStatus {
     let SetupEditor::Helix(wish) = &arguments.editor;
     match if wish.undo { undo(wish) } else { setup(wish) } {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => CommandStatus::Done,
         Err(failure) => {
             terminal::fail(&failure);
-            ExitCode::FAILURE
+            CommandStatus::NotDone
         }
     }
 }

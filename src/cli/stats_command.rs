@@ -1,7 +1,7 @@
 //! `sextant stats`: shows the results of the runs in a workspace, from its own record. It starts and makes nothing.
 
+use crate::cli::exit_status::CommandStatus;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::Args;
 
@@ -22,15 +22,15 @@ pub(super) struct StatsArguments {
     json: bool,
 }
 
-pub(super) fn run(arguments: &StatsArguments) -> ExitCode {
+pub(super) fn run(arguments: &StatsArguments) -> CommandStatus {
     match text(arguments) {
         Ok(text) => {
             terminal::line(&text);
-            ExitCode::SUCCESS
+            CommandStatus::Done
         }
         Err(failure) => {
             headless_run::fail(&failure, arguments.json);
-            ExitCode::FAILURE
+            CommandStatus::NotDone
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `sextant status`, `watch` and `stop`: shows the work of a workspace's session, once or as it happens, or stops it.
 
-use std::process::ExitCode;
+use crate::cli::exit_status::CommandStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,19 +32,19 @@ enum StatusWish {
     Stop,
 }
 
-pub(super) fn status(arguments: &StatusArguments) -> ExitCode {
+pub(super) fn status(arguments: &StatusArguments) -> CommandStatus {
     run(arguments, StatusWish::Status)
 }
 
-pub(super) fn watch(arguments: &StatusArguments) -> ExitCode {
+pub(super) fn watch(arguments: &StatusArguments) -> CommandStatus {
     run(arguments, StatusWish::Watch)
 }
 
-pub(super) fn stop(arguments: &StatusArguments) -> ExitCode {
+pub(super) fn stop(arguments: &StatusArguments) -> CommandStatus {
     run(arguments, StatusWish::Stop)
 }
 
-fn run(arguments: &StatusArguments, wish: StatusWish) -> ExitCode {
+fn run(arguments: &StatusArguments, wish: StatusWish) -> CommandStatus {
     let ended = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => {
             let ended = runtime.block_on(answer(arguments, wish));
@@ -54,10 +54,10 @@ fn run(arguments: &StatusArguments, wish: StatusWish) -> ExitCode {
         Err(error) => Err(Failure::new(FailureKind::Internal, format!("no runtime: {error}"), "free some memory")),
     };
     match ended {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => CommandStatus::Done,
         Err(failure) => {
             headless_run::fail(&failure, arguments.place.json);
-            ExitCode::FAILURE
+            CommandStatus::NotDone
         }
     }
 }

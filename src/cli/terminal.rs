@@ -5,6 +5,7 @@
 use std::io::{Result, Write};
 
 use crate::cli::cli_wording;
+use crate::cli::exit_status::CommandStatus;
 use sextant_base::failure::Failure;
 use sextant_base::printable::{escaped, printable};
 
@@ -66,7 +67,7 @@ pub(super) fn catch_panics() {
 }
 
 /// The output of the command line's parser: help, or the fault of the arguments, which it quotes.
-pub(super) fn usage(error: &clap::Error) -> std::process::ExitCode {
+pub(super) fn usage(error: &clap::Error) -> CommandStatus {
     let text = error.render().to_string();
     if printable(&text) == text {
         // Nothing in it steers a terminal: it may keep its colours.
@@ -76,5 +77,5 @@ pub(super) fn usage(error: &clap::Error) -> std::process::ExitCode {
     } else {
         piece(&text);
     }
-    std::process::ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+    if error.use_stderr() { CommandStatus::Invalid } else { CommandStatus::Done }
 }

@@ -1,6 +1,6 @@
 //! `sextant undo`: undoes the changes of the last tasks of a folder, task by task or in parts, or lists them.
 
-use std::process::ExitCode;
+use crate::cli::exit_status::CommandStatus;
 
 use clap::Args;
 use serde_json::json;
@@ -41,7 +41,7 @@ fn named(text: &str) -> Result<String, String> {
     }
 }
 
-pub(super) fn run(arguments: &UndoArguments) -> ExitCode {
+pub(super) fn run(arguments: &UndoArguments) -> CommandStatus {
     if arguments.list {
         let look: headless_run::HeadlessRun<'_> = &|session, _request, _cancel| {
             Box::pin(async move {

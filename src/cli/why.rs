@@ -1,6 +1,6 @@
 //! `sextant why`: shows which diagnostics led to which step of a task, and which ideas were set aside and why.
 
-use std::process::ExitCode;
+use crate::cli::exit_status::CommandStatus;
 
 use clap::Args;
 use serde_json::json;
@@ -20,7 +20,7 @@ pub(super) struct WhyArguments {
     folder: headless_run::Folder,
 }
 
-pub(super) fn run(arguments: &WhyArguments) -> ExitCode {
+pub(super) fn run(arguments: &WhyArguments) -> CommandStatus {
     let (task, list) = (arguments.task.clone(), arguments.list);
     let look: headless_run::HeadlessRun<'_> = &move |session, _request, _cancel| {
         let task = task.clone();

@@ -22,7 +22,6 @@ use std::io::{self, BufReader};
 use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::atomic::AtomicU32;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
@@ -83,11 +82,11 @@ pub(in crate::proxy) enum ProxySide {
     Server,
 }
 
-/// Serves the editor at standard input and output until it leaves.
+/// Serves the editor at standard input and output until it leaves. Returns the exit status of the server.
 ///
 /// # Errors
 /// Standard input or output cannot be used, or no thread can be started.
-pub fn run(options: ProxyOptions) -> io::Result<ExitCode> {
+pub fn run(options: ProxyOptions) -> io::Result<u8> {
     let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     let (editor, written) = Outlet::start("to-editor", output)?;
@@ -173,13 +172,13 @@ fn read_editor(shared: &ProxyState, input: File) {
 }
 
 /// Gives the server time to end by itself. The code is the server's.
-fn leave(shared: &ProxyState, server: Option<&Receiver<Option<i32>>>) -> ExitCode {
+fn leave(shared: &ProxyState, server: Option<&Receiver<Option<i32>>>) -> u8 {
     *lock(&shared.leaving.0) = true;
     shared.leaving.1.notify_all();
     if let Some(outlet) = lock(&shared.table).server.outlet.take() {
         outlet.close();
     }
-    let Some(server) = server else { return ExitCode::SUCCESS };
+    let Some(server) = server else { return 0 };
     let code = match server.recv_timeout(LEAVE) {
         Err(RecvTimeoutError::Timeout) => {
             inner::kill(shared);
@@ -187,7 +186,7 @@ fn leave(shared: &ProxyState, server: Option<&Receiver<Option<i32>>>) -> ExitCod
         }
         ended => ended.ok().flatten(),
     };
-    code.and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::SUCCESS, ExitCode::from)
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(0)
 }
 
 /// Sends a piece from one side on. True if there is more to do: the editor leaves, or a new server needs the earlier
