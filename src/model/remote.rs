@@ -32,6 +32,7 @@ mod retry_decision;
 
 /// A server that does not take the connection within this time counts as missing.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// A model reached over HTTP. Cloning is not needed: one value serves calls at the same time.
 pub struct RemoteModel {
     name: String,
@@ -63,7 +64,7 @@ struct ModelWaits {
 }
 
 /// The least time between two keep-alive messages to a server: less than any time that is worth setting.
-const KEEP_ABILITIES: Duration = Duration::from_secs(30);
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(30);
 
 impl RemoteModel {
     /// Takes keys from the configuration and the environment. A missing key, a broken address and a missing TLS
@@ -158,7 +159,7 @@ impl RemoteModel {
         let Some(time) = self.manner.keep_alive.clone() else { return };
         {
             let mut kept = lock(&self.kept);
-            if kept.is_some_and(|last| last.elapsed() < KEEP_ABILITIES) {
+            if kept.is_some_and(|last| last.elapsed() < KEEP_ALIVE_INTERVAL) {
                 return;
             }
             *kept = Some(Instant::now());

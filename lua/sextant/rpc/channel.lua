@@ -33,7 +33,7 @@ local mourners = {}
 --- The folder of this plugin.
 M.folder = vim.fs.normalize(vim.fs.joinpath(vim.fs.dirname(debug.getinfo(1, 'S').source:sub(2)), '../../..'))
 
---- The folders of the binary, in order of preference.
+--- The paths where the binary may be, in order of preference.
 ---@return string[]
 function M.candidates(options)
   local list = {}

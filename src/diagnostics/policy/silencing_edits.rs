@@ -1,7 +1,7 @@
 //! Finds edits that silence a complaint without repairing its cause: rules by name, over a file before and after.
 //!
-//! The rules compare the two texts, so existing code may stay and may move. Python is read by its grammar; in other
-//! languages only the marks are known.
+//! The rules compare the two texts, so existing code may stay and may move. Python is read by its grammar; of other
+//! languages, what their queries mark.
 
 mod conditions;
 mod marks;
@@ -174,8 +174,8 @@ fn forget_gone(old: &mut Things, new: &Things) {
     }
     // A function that did nothing before, or is new, is not emptied.
     let working = old.get(WORKING).cloned().unwrap_or_default();
-    let idle = new.get("body_emptied").into_iter().flatten().filter(|(name, _)| !working.contains_key(*name));
-    old.entry("body_emptied").or_default().extend(idle.map(|(name, count)| (name.clone(), *count)));
+    let idle = new.get(EMPTIED).into_iter().flatten().filter(|(name, _)| !working.contains_key(*name));
+    old.entry(EMPTIED).or_default().extend(idle.map(|(name, count)| (name.clone(), *count)));
 }
 
 fn objection(rule: &RepairRule, old: &Things, new: &Things) -> Option<RepairObjection> {

@@ -1,8 +1,8 @@
 //! Takes back what a task did, or a part of it.
 //!
 //! Undo goes backwards through the tasks that changed something and never brings anything back. Redo goes the same way
-//! forwards ([`stack`]). Both work on the hunks of edits ([`reverse`]). So a partial undo, another one behind it, and
-//! the user's typing in between do not collide.
+//! forwards ([`stack`]). Both work on the hunks of edits ([`crate::state::undo_hunks`]). So a partial undo, another one
+//! behind it, and the user's typing in between do not collide.
 
 pub(crate) mod feedback;
 pub mod list;

@@ -316,7 +316,8 @@ pub(crate) fn discount_all(journal: &Journal, consent: &Consent, verdict: &mut V
 /// Verbs that ask for a complaint to be silenced.
 const SILENCE: &str = "ignore silence suppress mute disable waive exempt silencia silenciar suprime suprimir ignora \
     ignorar desactiva desactivar unterdrücke unterdrücken ignoriere ignorieren deaktiviere";
-/// Whether the user's words ask for the change that a rule objects to.
+
+/// True if the user's words ask for the change that a rule objects to.
 fn is_asked_for(rule: &str, words: &str) -> bool {
     let one_of =
         |known: &[&str]| mentions::says(words, |word| known.iter().any(|part| word.to_lowercase().contains(part)));

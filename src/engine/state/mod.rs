@@ -1,4 +1,4 @@
-//! The knowledge and the decisions of the agent: values, and rules that need no other part.
+//! The parts of a session and of a task that several rooms use, each with the rules over it.
 
 pub(crate) mod agent_config;
 pub(crate) mod analysis;

@@ -58,11 +58,11 @@ pub(crate) fn within(change: &FileChange, names: &str) -> (BTreeSet<usize>, bool
         grown += edit.text.len() as isize - edit.range.len() as isize;
         let place = lies(new_side.as_ref(), &edit.range).max(lies(old_side.as_ref(), &(old..old + edit.text.len())));
         match place {
-            ReversePlace::Within => {
+            HunkPlace::Within => {
                 inside.insert(index);
             }
-            ReversePlace::Across => across = true,
-            ReversePlace::Apart => {}
+            HunkPlace::Across => across = true,
+            HunkPlace::Apart => {}
         }
     }
     (inside, across)
@@ -76,7 +76,7 @@ pub(crate) fn within(change: &FileChange, names: &str) -> (BTreeSet<usize>, bool
 pub(crate) fn turn(turns: &[HunkTurn<'_>], now: Option<&str>) -> Turned {
     let mut out = Turned { text: now.map(str::to_owned), left: Vec::new(), done: Vec::new(), by_hand: Vec::new() };
     for turn in turns {
-        let mut step = ReverseStep::default();
+        let mut step = TurnedHunks::default();
         if !turn.wanted.is_empty() {
             out.text = turn_one(turn, out.text.take(), &mut step);
         }
@@ -89,13 +89,13 @@ pub(crate) fn turn(turns: &[HunkTurn<'_>], now: Option<&str>) -> Turned {
 }
 
 #[derive(Default)]
-struct ReverseStep {
+struct TurnedHunks {
     left: Vec<String>,
     done: BTreeSet<usize>,
     by_hand: BTreeSet<usize>,
 }
 
-fn turn_one(turn: &HunkTurn<'_>, now: Option<String>, step: &mut ReverseStep) -> Option<String> {
+fn turn_one(turn: &HunkTurn<'_>, now: Option<String>, step: &mut TurnedHunks) -> Option<String> {
     let change = turn.change;
     if let (Some(before), Some(after)) = (&change.before, &change.after) {
         return match now {
@@ -142,7 +142,7 @@ fn sides(before: &str, after: &str, taken: &BTreeSet<usize>) -> (String, Vec<Tex
     (from, edits)
 }
 
-fn turn_text(turn: &HunkTurn<'_>, before: &str, after: &str, now: String, step: &mut ReverseStep) -> String {
+fn turn_text(turn: &HunkTurn<'_>, before: &str, after: &str, now: String, step: &mut TurnedHunks) -> String {
     let path = turn.change.path.as_str();
     let (from, edits) = sides(before, after, &turn.taken);
     let wanted: Vec<TextEdit> = turn.wanted.iter().filter_map(|index| edits.get(*index)).cloned().collect();
@@ -182,7 +182,7 @@ pub(crate) fn places(change: &FileChange, standing: &BTreeSet<usize>, now: &str)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum ReversePlace {
+enum HunkPlace {
     Apart,
     /// Partly in the symbol and partly outside.
     Across,
@@ -193,14 +193,14 @@ fn extent(outline: &Outline, names: &str) -> Option<Range<usize>> {
     outline.known(names).map(|index| outline.symbols[index].extent.clone())
 }
 
-fn lies(symbol: Option<&Range<usize>>, range: &Range<usize>) -> ReversePlace {
-    let Some(symbol) = symbol else { return ReversePlace::Apart };
+fn lies(symbol: Option<&Range<usize>>, range: &Range<usize>) -> HunkPlace {
+    let Some(symbol) = symbol else { return HunkPlace::Apart };
     if range.start >= symbol.start && range.end <= symbol.end {
-        ReversePlace::Within
+        HunkPlace::Within
     } else if range.start < symbol.end && range.end > symbol.start {
-        ReversePlace::Across
+        HunkPlace::Across
     } else {
-        ReversePlace::Apart
+        HunkPlace::Apart
     }
 }
 

@@ -135,6 +135,7 @@ const WHOLE: &[&str] = &[
     "sqlite",
     "psql",
     "mysql",
+    // m4: the digits of a name are cut.
     "m",
     "dc",
 ];

@@ -132,8 +132,7 @@ async fn may_run(
     let since = Instant::now();
     let shown_clean = clean(&shown);
     let options = OPTIONS.map(str::to_owned);
-    let short = "Your list is not enough".to_owned();
-    let why = why.map(|why| format!(" {short}: {why}.")).unwrap_or_default();
+    let why = why.map(|why| format!(" Your list is not enough: {why}.")).unwrap_or_default();
     let text = format!("Run `{shown_clean}` in the workspace?{why}");
     let answer = questions::ask_user(approvals, UserQuestion::of(QuestionKind::Command, &text, &options)).await;
     task_events.did(TaskFact::UserWaited { time: since.elapsed() });

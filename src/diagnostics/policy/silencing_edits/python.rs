@@ -7,7 +7,7 @@ use tree_sitter::Node;
 
 use crate::policy::silencing_edits::conditions::{self, ConstantValue};
 use crate::policy::silencing_edits::python_names::Names;
-use crate::policy::silencing_edits::{FUNCTIONS, Things, WORKING, marks, note};
+use crate::policy::silencing_edits::{EMPTIED, FUNCTIONS, Things, WORKING, marks, note};
 
 /// Names that are called, and hardly ever handed on.
 const CALLED: &[&str] = &["eval", "exec", "globals", "locals", "__import__"];
@@ -360,7 +360,7 @@ impl<'t> PythonReader<'t> {
             note(&mut self.things, "getattr_hook", name);
         }
         let works = node.child_by_field_name("body").is_some_and(|body| !self.statements(body).is_empty());
-        note(&mut self.things, if works { WORKING } else { "body_emptied" }, name);
+        note(&mut self.things, if works { WORKING } else { EMPTIED }, name);
         note(&mut self.things, FUNCTIONS, name);
         let mut cursor = node.walk();
         let parameters = node.child_by_field_name("parameters");

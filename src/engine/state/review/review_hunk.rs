@@ -68,7 +68,7 @@ pub(crate) fn shown(file: &FileReview, now: &str, introduced: &[QuickfixEntry]) 
         hunks.push(ReviewHunk {
             id,
             symbol: symbol.unwrap_or_default(),
-            line: line_at(&index, now, at.start),
+            line: index.line_of(at.start),
             count: new.lines().count(),
             removed: old.lines().map(str::to_owned).collect(),
             added: new.lines().map(str::to_owned).collect(),
@@ -116,13 +116,6 @@ fn roughly(file: &FileReview, hunk: &WaitingHunk, now: &str) -> Range<usize> {
     let line = file.agent[..hunk.new.start].matches('\n').count();
     let start = now.split_inclusive('\n').take(line).map(str::len).sum::<usize>().min(now.len());
     start..start
-}
-
-/// The line of a position; one behind the last line end belongs to the last line.
-fn line_at(index: &LineIndex, now: &str, at: usize) -> usize {
-    let behind = at > 0 && at == now.len() && now.ends_with('\n');
-    let line = index.line_of(at);
-    if behind { line.saturating_sub(1) + 1 } else { line }
 }
 
 /// The first position in a range that is no white space, where a symbol begins.
