@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -11,8 +10,8 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 use crate::edit::questions::{self, UserQuestion};
-use crate::editor::Editor;
 use crate::editor::event::{Event, QuestionKind};
+use crate::editor::{Document, Editor};
 use crate::events::fact::TaskFact;
 use crate::events::task_events::TaskEvents;
 use crate::state::approvals::Approvals;
@@ -133,7 +132,9 @@ async fn may_run(
     let shown_clean = clean(&shown);
     let options = OPTIONS.map(str::to_owned);
     let why = why.map(|why| format!(" Your list is not enough: {why}.")).unwrap_or_default();
-    let text = format!("Run `{shown_clean}` in the workspace?{why}");
+    let open = documents(workspace.editor.as_ref(), &SeenTexts::default()).await;
+    let unwritten = unwritten(open.values()).map(|files| format!(" {files}; it reads what is on disk."));
+    let text = format!("Run `{shown_clean}` in the workspace?{why}{}", unwritten.unwrap_or_default());
     let answer = questions::ask_user(approvals, UserQuestion::of(QuestionKind::Command, &text, &options)).await;
     task_events.did(TaskFact::UserWaited { time: since.elapsed() });
     let answer = answer?;
@@ -248,7 +249,7 @@ pub(crate) async fn execute(
 ) -> Result<CommandRun, Failure> {
     let (name, arguments) = command.split_first().ok_or_else(|| tool_failure("the command is empty", "name one"))?;
     let program = program_of(&hub.workspace.root, name)?;
-    let before = texts(hub.workspace.editor.as_ref(), seen).await;
+    let before = documents(hub.workspace.editor.as_ref(), seen).await;
     let seconds = task_budget::command_seconds(&hub.workspace.config, spent);
     let (folder, named) = (hub.workspace.root.path(), &hub.workspace.config.commands_env);
     let withheld = Withheld::of(command);
@@ -277,11 +278,13 @@ pub(crate) async fn execute(
     let end = format!("{}: {end}", shown(command));
     let mut out = end;
     // Reading a file again brings its buffer up to date with the disk.
-    let after = texts(hub.workspace.editor.as_ref(), seen).await;
-    let changed: Vec<&str> =
-        before.iter().filter(|(path, text)| after.get(*path) != Some(text)).map(|(path, _)| path.as_str()).collect();
+    let after = documents(hub.workspace.editor.as_ref(), seen).await;
+    let changed = changed(&before, &after);
     if !changed.is_empty() {
         out.push_str(&format!("\nit changed {} (an undo does not take that back)", changed.join(", ")));
+    }
+    if let Some(unwritten) = unwritten(before.values()) {
+        out.push_str(&format!("\n{unwritten}: the command read what is on disk"));
     }
     let files = withheld.files();
     if !files.is_empty() {
@@ -304,17 +307,34 @@ fn program_of(root: &Root, name: &str) -> Result<PathBuf, Failure> {
         .ok_or_else(|| tool_failure(format!("there is no program {name} outside of the workspace"), "check its name"))
 }
 
-/// The present texts of the files that the editor or the model has seen.
-async fn texts(editor: &dyn Editor, seen: &SeenTexts) -> BTreeMap<String, Arc<str>> {
+/// The files that the editor or the model has seen, as they are now.
+async fn documents(editor: &dyn Editor, seen: &SeenTexts) -> BTreeMap<String, Document> {
     let mut paths = editor.loaded().await;
     paths.extend(seen.paths().cloned());
-    let mut texts = BTreeMap::new();
+    let mut found = BTreeMap::new();
     for path in paths {
         if let Ok(document) = editor.read(&path).await {
-            texts.insert(path, document.text);
+            found.insert(path, document);
         }
     }
-    texts
+    found
+}
+
+/// The files whose texts differ now.
+fn changed<'b>(before: &'b BTreeMap<String, Document>, after: &BTreeMap<String, Document>) -> Vec<&'b str> {
+    let text_after = |path: &String| after.get(path).map(|document| &document.text);
+    let differ = before.iter().filter(|(path, document)| text_after(path) != Some(&document.text));
+    differ.map(|(path, _)| path.as_str()).collect()
+}
+
+/// The buffers with unsaved changes, in words: a command does not read them. `None` without any.
+fn unwritten<'a>(documents: impl Iterator<Item = &'a Document>) -> Option<String> {
+    let paths: Vec<&str> = documents.filter(|one| one.unsaved).map(|one| one.path.as_str()).collect();
+    match paths.as_slice() {
+        [] => None,
+        [one] => Some(format!("{} has unsaved changes", clean(one))),
+        many => Some(format!("{} have unsaved changes", clean(&many.join(", ")))),
+    }
 }
 
 #[cfg(test)]

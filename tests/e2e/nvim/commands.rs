@@ -190,3 +190,18 @@ async fn an_option_that_is_wrong_is_named_with_its_value_and_what_is_allowed() {
     let message = nvim.command_until("AgentAsk fix this", "message").await;
     assert!(message["text"].as_str().is_some_and(|text| text.contains("did you mean `window.height`?")), "{message}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_s_command_names_the_buffers_that_it_does_not_read() {
+    let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n")]);
+    let server =
+        ModelServer::start([step("run_command", json!({"command": ["cat", "a.py"]}), true), edit("return 3")]).await;
+    let options = with(&server, &json!([]), "commands_allowed = { 'cat' }");
+    let mut nvim = Nvim::start(&project, &options, &[]).await;
+    nvim.edit("a.py").await;
+    nvim.command("normal! Go# mine").await;
+    nvim.command("AgentAsk read it with cat, then change it").await;
+    nvim.finished().await;
+    let seen = server.requests()[1].body.to_string();
+    assert!(seen.contains("a.py has unsaved changes: the command read what is on disk"), "{seen}");
+}
