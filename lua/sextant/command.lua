@@ -7,8 +7,8 @@ local say = require('sextant.ui.say').say
 -- The user gets a message at the end of the process, whatever it was about.
 rpc.on_gone(require('sextant.ui.show').process_gone)
 
--- The entry under the cursor of a quickfix or location list.
----@return sextant.Code?
+-- The place of the entry under the cursor of a quickfix or location list, and its text.
+---@return sextant.Code?, string?
 local function listed()
   local info = vim.fn.getwininfo(vim.api.nvim_get_current_win())[1]
   if not info or info.quickfix == 0 then
@@ -17,7 +17,7 @@ local function listed()
   local list = info.loclist == 1 and vim.fn.getloclist(0) or vim.fn.getqflist()
   local entry = list[vim.fn.line('.')]
   if entry and entry.valid == 1 and entry.bufnr > 0 then
-    return { buf = entry.bufnr, cursor = { math.max(entry.lnum, 1), math.max(entry.col - 1, 0) } }
+    return { buf = entry.bufnr, cursor = { math.max(entry.lnum, 1), math.max(entry.col - 1, 0) } }, entry.text
   end
 end
 
@@ -26,7 +26,8 @@ local function where(args)
   local cursor = vim.api.nvim_win_get_cursor(0)
   -- In a window of Sextant's own, the command is about the code that the window describes. A range in the window is not
   -- a range of the code.
-  local code = listed() or require('sextant.ui.scratch').is_ours(buf) and require('sextant.ui.code').last() or nil
+  local code, entry = listed()
+  code = code or require('sextant.ui.scratch').is_ours(buf) and require('sextant.ui.code').last() or nil
   if code then
     buf, cursor = code.buf, code.cursor
   end
@@ -35,6 +36,7 @@ local function where(args)
     buftype = vim.bo[buf].buftype,
     line = cursor[1],
     column = cursor[2],
+    entry = entry,
   }
   here.workspace = args.bang
   if args.range > 0 and not code then

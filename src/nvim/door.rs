@@ -267,12 +267,12 @@ impl NvimDoor {
     /// refused.
     pub(super) fn submit(self: &Arc<Self>, open: &Arc<UsedWorkspace>, command: Command) {
         if let Err(command) = self.try_submit(open, command) {
-            self.enqueue(open, command);
+            self.enqueue(open, *command);
         }
     }
 
     /// The same; a request that has to wait comes back.
-    fn try_submit(self: &Arc<Self>, open: &Arc<UsedWorkspace>, command: Command) -> Result<(), Command> {
+    fn try_submit(self: &Arc<Self>, open: &Arc<UsedWorkspace>, command: Command) -> Result<(), Box<Command>> {
         // The task goes on with its question: the refused command is not the answer to it.
         let is_answer = matches!(command, Command::Answer(_)) && open.session.is_asking();
         let waits = queue::words(&command).map(|_| command.clone());
@@ -294,7 +294,7 @@ impl NvimDoor {
                     door.tell_waiting(&open).await;
                 });
             }
-            (Err(failure), Some(command)) if failure.kind == FailureKind::Busy => return Err(command),
+            (Err(failure), Some(command)) if failure.kind == FailureKind::Busy => return Err(Box::new(command)),
             (Err(failure), _) if is_answer => {
                 self.show(Event::Progress { text: nvim_wording::failure(&failure).one_line() });
             }
@@ -331,7 +331,8 @@ impl NvimDoor {
         let range = place.first.zip(place.last);
         let lines = range.or_else(|| at_cursor.then_some((place.line, place.line)));
         let (path, workspace) = (Some(place.path), place.workspace);
-        Ok((open, Request { text, path, lines, symbols: Vec::new(), workspace, follows }))
+        let entry = place.entry;
+        Ok((open, Request { text, path, lines, symbols: Vec::new(), workspace, follows, entry }))
     }
 
     /// The session of the workspace that a file belongs to: the folder that Neovim was started in, if the file is

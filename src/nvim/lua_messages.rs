@@ -208,6 +208,9 @@ pub(super) struct CommandPlace {
     pub(super) first: Option<usize>,
     #[serde(default)]
     pub(super) last: Option<usize>,
+    /// The text of the entry of a list that the command was given on.
+    #[serde(default)]
+    pub(super) entry: String,
     /// Whether the whole workspace is meant (`:AgentAsk!`).
     #[serde(default)]
     pub(super) workspace: bool,

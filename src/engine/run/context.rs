@@ -168,7 +168,10 @@ async fn context(
     let room = part.limit + remarks.iter().map(|line| token_estimate::estimate(line) + 1).sum::<usize>();
     let abilities = model.abilities().await;
     let (budget, talks) = (PromptBudget::of(abilities), abilities.style == Style::Conversation);
-    let texts = sources::sources(&edits.workspace, work, sources::room(talks, budget)).await;
+    let mut texts = sources::sources(&edits.workspace, work, sources::room(talks, budget)).await;
+    if talks && !work.intent.read_only && !work.intent.analysis.question {
+        texts.extend(sources::imports(&edits.workspace, work).await);
+    }
     let workspace = if planning && !talks {
         project_files::files_by_use(
             &edits.store,
@@ -204,10 +207,15 @@ fn request_facts(work: &TaskWork, shown: &[(String, String)]) -> RequestFacts {
         // A source has its path above it, and a whole source shows its definitions.
         shown.iter().any(|(name, text)| *name == own || (*name == path.file && !sources::is_list(text)))
     });
+    let entry = if user.is_empty() { work.intent.place.entry.trim() } else { "" };
+    let query = match entry.is_empty() {
+        true => work.request.clone(),
+        false => format!("{} (asked on the list entry: {entry})", work.request.trim()),
+    };
     RequestFacts {
-        query: work.request.clone(),
+        query,
         user,
-        cursor: work.intent.cursor.clone(),
+        cursor: work.intent.place.cursor.clone(),
         current_file: work.intent.current_file.clone(),
         places: work.intent.places.clone(),
         scope: work.scope.described(),

@@ -1,15 +1,20 @@
 //! Decides whether a name in a request widens the scope. A named thing may be changed with the one that the user points
 //! at.
 
+use std::collections::BTreeSet;
+
 use crate::editor::event::Event;
 use crate::events::stream::EventStream;
 use crate::events::task_events::TaskEvents;
 use crate::run::request_names;
 use crate::state::analysis::Meaning;
+use crate::state::comparison;
+use crate::state::snapshots::Snapshots;
 use crate::state::task::TaskWork;
 use crate::state::task_scope::Scope;
 use crate::state::workspace::Workspace;
 use crate::target;
+use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::mentions;
 use sextant_model::request_kind::{self, Ask};
@@ -56,6 +61,30 @@ pub(crate) async fn widen(workspace: &Workspace, events: &EventStream, work: &mu
     let names: Vec<String> = more.iter().map(ToString::to_string).collect();
     let may = if names.len() == 1 { "it may be changed too" } else { "they may be changed too" };
     let why = format!("the request names {}: {may}", names.join(", "));
+    work.events.trace(1, Trace::new(Effect::Understood, "the scope", "named", why));
+}
+
+/// Adds the places of the diagnostics that the request names by code, in the files of the scope. Nothing is added where the
+/// scope has a diagnostic of such a code: that one is meant.
+pub(crate) async fn widen_to_codes(work: &mut TaskWork, known: &Snapshots) {
+    let asks = request_kind::classify(&work.request) == Ask::Question;
+    if work.scope == Scope::Workspace || work.intent.read_only || asks {
+        return;
+    }
+    let files = work.scope.files().into_iter().chain(work.intent.current_file.clone());
+    let mut found = comparison::all(known, files.collect()).await;
+    let quoted = |found: &LocatedDiagnostic| {
+        let code = found.diagnostic.code.as_ref();
+        code.is_some_and(|code| request_names::quotes(&work.request, code) && !leaves_alone(&work.request, code))
+    };
+    found.retain(quoted);
+    if found.is_empty() || found.iter().any(|found| work.scope.holds(&found.symbol)) {
+        return;
+    }
+    let codes: BTreeSet<&str> = found.iter().filter_map(|found| found.diagnostic.code.as_deref()).collect();
+    let why = format!("the request names {}: its place may be changed too", Vec::from_iter(codes).join(", "));
+    let places: Vec<SymbolPath> = found.iter().map(|found| found.symbol.clone()).collect();
+    work.scope = work.scope.with_places(&places);
     work.events.trace(1, Trace::new(Effect::Understood, "the scope", "named", why));
 }
 

@@ -186,14 +186,34 @@ pub(crate) async fn weigh_named(task_events: &TaskEvents, request: &str, analysi
     let files = known.keys().map(|(file, _)| file.clone()).collect();
     let found = crate::state::comparison::all(known, files).await;
     let codes = found.iter().filter_map(|found| found.diagnostic.code.clone());
-    analysis.codes = codes.filter(|code| code.len() > SHORTEST && request.contains(code.as_str())).collect();
+    analysis.codes = codes.filter(|code| quotes(request, code)).collect();
     analysis.bearing = found.iter().filter(|found| analysis.bears_on(found)).count();
     task_events.trace(1, Trace::new(Effect::Understood, "the request", "analysis", analysis.words()));
+}
+
+/// True if a request has the code of a diagnostic as a word. A short number is hardly meant as one.
+pub(crate) fn quotes(request: &str, code: &str) -> bool {
+    let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    let stands =
+        |at: usize| !is_part(request[..at].chars().next_back()) && !is_part(request[at + code.len()..].chars().next());
+    code.len() > SHORTEST && request.match_indices(code).any(|(at, _)| stands(at))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_code_is_quoted_as_a_word() {
+        for request in ["fix #F401", "fix F401, please", "`F401`"] {
+            assert!(quotes(request, "F401"), "{request}");
+        }
+        assert!(quotes("fix react-hooks/rules-of-hooks here", "react-hooks/rules-of-hooks"));
+        for request in ["fix F4011", "fix XF401", "fix the imports"] {
+            assert!(!quotes(request, "F401"), "{request}");
+        }
+        assert!(!quotes("add 12 of them", "12"), "a number");
+    }
 
     #[test]
     fn the_form_of_a_word_says_whether_it_is_a_name() {

@@ -9,8 +9,10 @@ use crate::state::task_scope::{Scope, source};
 use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_base::plural::counted;
+use sextant_base::positions::LineIndex;
 use sextant_base::secrets::mask;
 use sextant_model::prompt::prompt_budget::PromptBudget;
+use sextant_text::symbols::imports;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
 use sextant_text::symbols::path_spelling;
@@ -24,6 +26,8 @@ const BYTES_PER_TOKEN: usize = 3;
 const LISTED: usize = 600;
 /// Bytes of the beginning of a long text that is not code: enough to show its style.
 const HEAD: usize = 1000;
+/// Most bytes of the imports of a file that are shown beside its symbols.
+const IMPORTS: usize = 1000;
 /// Opening of the text that stands for one that is too long.
 const TOO_LONG: &str = "(too long to show";
 
@@ -85,6 +89,30 @@ pub(crate) async fn sources(workspace: &Workspace, work: &mut TaskWork, mut room
         sources.push((shown, excerpt));
     }
     sources
+}
+
+/// The imports of the files whose symbols may be changed: an edit may change them too.
+pub(crate) async fn imports(workspace: &Workspace, work: &mut TaskWork) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for file in work.scope.files().into_iter().filter(|file| work.scope.lends_imports(file)) {
+        let Some(language) = language::of_path(&file) else { continue };
+        let Ok(document) = target::document(workspace, &file).await else { continue };
+        let text = mask(&document.text);
+        let index = LineIndex::new(&text);
+        let lines_of = |place: &Range<usize>| index.line_of(place.start)..index.line_of(place.end) + 1;
+        let mut shown: Vec<&str> = Vec::new();
+        let mut room = IMPORTS;
+        for place in imports::places(language, &text) {
+            let Some(import) = text.get(place.clone()).filter(|import| import.len() < room) else { break };
+            room -= import.len() + 1;
+            work.seen.lines(&document.path, &document.text, lines_of(&place));
+            shown.push(import);
+        }
+        if !shown.is_empty() {
+            found.push((format!("the imports of {file}"), shown.join("\n")));
+        }
+    }
+    found
 }
 
 fn is_left_alone(journal: &Journal, path: &SymbolPath) -> bool {

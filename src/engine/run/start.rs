@@ -17,7 +17,7 @@ use crate::state::review::workspace_review::ReviewNote;
 use crate::state::risk;
 use crate::state::snapshots::Snapshots;
 use crate::state::span;
-use crate::state::task::{Task, TaskWork};
+use crate::state::task::{AskedPlace, Task, TaskWork};
 use crate::state::task_scope::Scope;
 use crate::state::workspace::Workspace;
 use crate::{target, task_budget};
@@ -40,7 +40,8 @@ pub(crate) async fn begin(
     edits.hub.use_cancel(cancel);
     let current = request.path.as_deref().and_then(|path| edits.workspace.root.resolve(path).ok());
     let mut task = Task::new(&request.text, mode, current, scope);
-    task.work.intent.cursor = cursor(&edits.workspace, request).await;
+    task.work.intent.place =
+        AskedPlace { cursor: cursor(&edits.workspace, request).await, entry: request.entry.clone() };
     task.work.take_up(&edits.hub.events);
     span::belongs_to(&task);
     edits.store.note_asked(&task.work.journal.task, &request.text);
@@ -74,6 +75,7 @@ pub(crate) async fn begin(
         refuse_blind(&documents, &known)?;
     }
     permissions::begin_on_reports(&edits.hub, &task).await?;
+    named::widen_to_codes(&mut task.work, &known).await;
     task.work.remember_start(&known, false);
     request_names::weigh_named(&task.work.events, &task.work.request, &mut task.work.intent.analysis, &known).await;
     review_texts::take_in(edits).await;

@@ -17,4 +17,6 @@ pub struct Request {
     pub workspace: bool,
     /// Whether it goes on with the conversation before it, whose messages and results the model then has.
     pub follows: bool,
+    /// The text of an entry of a list, such as the quickfix list, that the request was made on; empty elsewhere.
+    pub entry: String,
 }

@@ -86,8 +86,7 @@ pub(crate) struct TaskIntent {
     /// The name of the client's call in work; no other call has the same name. The edits of the call are stored with
     /// it.
     pub once: Option<String>,
-    /// The line that the user's cursor is on, in words; empty where no line was given.
-    pub cursor: String,
+    pub(crate) place: AskedPlace,
     /// Whether the request forbids every change. The approval of a plan lifts a prohibition that was meant for the time
     /// being.
     pub read_only: bool,
@@ -105,6 +104,15 @@ pub(crate) struct TaskIntent {
     pub earlier: Vec<String>,
     /// Permissions of the user beyond the request, and the actions that wait for one.
     pub consent: Consent,
+}
+
+/// The place that a request was made on.
+#[derive(Debug, Default)]
+pub(crate) struct AskedPlace {
+    /// The line that the user's cursor is on, in words; empty where no line was given.
+    pub(crate) cursor: String,
+    /// The text of an entry of a list, such as the quickfix list; empty elsewhere.
+    pub(crate) entry: String,
 }
 
 /// The known diagnostics, and the part of them that was reported.

@@ -107,6 +107,23 @@ impl Scope {
         }
     }
 
+    /// The scope with these places in it; a path without names is the module level of its file.
+    #[must_use]
+    pub(crate) fn with_places(&self, more: &[SymbolPath]) -> Self {
+        let mut scope = self.clone();
+        for place in more {
+            if scope.holds(place) {
+                continue;
+            }
+            match &mut scope {
+                Self::Symbols(symbols) | Self::Parts { symbols, .. } => symbols.push(place.clone()),
+                Self::Files(files) => scope = Self::Parts { files: files.clone(), symbols: vec![place.clone()] },
+                Self::Workspace => {}
+            }
+        }
+        scope
+    }
+
     /// The files that the scope names; empty for the workspace.
     pub(crate) fn files(&self) -> Vec<String> {
         let mut files: Vec<String> = Vec::new();
@@ -142,8 +159,8 @@ impl Scope {
         names
     }
 
-    /// Whether the imports of a file may change because a symbol of it may.
-    fn lends_imports(&self, file: &str) -> bool {
+    /// True if the imports of a file may change because a symbol of it may.
+    pub(crate) fn lends_imports(&self, file: &str) -> bool {
         let mut own = self.symbols().iter().filter(|own| own.file == file).peekable();
         own.peek().is_some()
             && own.all(|own| !own.names.is_empty())

@@ -119,7 +119,7 @@ impl EngineHost {
         let lines = file.as_ref().and_then(|_| place.lines());
         let path = file.map(|file| file.to_string_lossy().into_owned());
         let text = if place.forbid_edits { format!("{text}. Do not change anything.") } else { text.clone() };
-        Ok(Request { text, path, lines, symbols, workspace, follows: false })
+        Ok(Request { text, path, lines, symbols, workspace, follows: false, entry: String::new() })
     }
 }
 

@@ -52,7 +52,7 @@ impl NvimDoor {
             }
             let Some(next) = lock(&self.queue.waiting).pop_front() else { return };
             if let Err(command) = self.try_submit(&next.open, next.command) {
-                lock(&self.queue.waiting).push_front(WaitingRequest { open: next.open, command });
+                lock(&self.queue.waiting).push_front(WaitingRequest { open: next.open, command: *command });
                 ended.await;
                 continue;
             }

@@ -220,3 +220,40 @@ async fn a_burst_of_edits_is_settled_once_with_the_next_result() {
     assert_eq!(list.len(), 2, "only what is left at the end: {list:#?}");
     assert!(list[1].contains("g: \"missing\" is not defined"), "{list:#?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_code_of_a_diagnostic_brings_its_place_into_scope() {
+    let text = "import os\n\n\ndef alpha() -> int:\n    return 1\n";
+    let project = Project::new(&[("shop.py", text)]);
+    let server = ModelServer::start([step(
+        "edit_file",
+        json!({"path": "shop.py", "old_string": "import os\n\n\n", "new_string": ""}),
+        false,
+    )])
+    .await;
+    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("shop.py").await;
+    nvim.command("4").await;
+    nvim.command("AgentAsk fix #F401").await;
+    let summary = nvim.finished().await;
+    let asked = server.requests()[0].said_by("user").to_owned();
+    assert!(asked.contains("May edit: shop.py::alpha, shop.py"), "{asked}");
+    assert!(asked.contains("`os` imported but unused"), "{asked}");
+    assert!(summary.contains("0 new diagnostics, 1 fixed"), "{summary}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_text_of_a_list_entry_goes_with_the_request() {
+    let project =
+        Project::new(&[("shop.py", "def alpha() -> int:\n    return 1\n\n\ndef beta() -> int:\n    return 2\n")]);
+    let edit = json!({"path": "shop.py", "old_string": "return 2", "new_string": "return 3"});
+    let server = ModelServer::start([step("edit_file", edit, false)]).await;
+    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("shop.py").await;
+    nvim.command("call setqflist([{'filename': 'shop.py', 'lnum': 6, 'text': 'beta is off by one'}]) | copen").await;
+    nvim.command("AgentAsk fix this").await;
+    nvim.finished().await;
+    let asked = server.requests()[0].said_by("user").to_owned();
+    assert!(asked.contains("May edit: shop.py::beta"), "{asked}");
+    assert!(asked.contains("fix this (asked on the list entry: beta is off by one)"), "{asked}");
+}
