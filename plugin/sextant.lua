@@ -55,7 +55,7 @@ command('AgentDiff', 'diff', {
   nargs = '?',
   desc = 'Show what the last task changed, or a step or symbol of it, as one diff of all files',
   complete = function(lead)
-    return require('sextant.edit.undo').complete(lead)
+    return require('sextant.edit.undo_completion').complete(lead)
   end,
 })
 command('AgentTrace', 'trace', {
@@ -79,7 +79,7 @@ command('AgentUndo', 'undo', {
   bang = true,
   desc = 'Take back what the last task changed, or a step or symbol of it; again for the task before',
   complete = function(lead)
-    return require('sextant.edit.undo').complete(lead)
+    return require('sextant.edit.undo_completion').complete(lead)
   end,
 })
 command('AgentRedo', 'redo', { nargs = 0, desc = 'Bring back what was undone last' })

@@ -183,7 +183,7 @@ function _G.bench_settle(bare, channel)
     require('vim.lsp._changetracking').flush(client, buf)
     client.rpc.request('textDocument/diagnostic', { textDocument = { uri = vim.uri_from_bufnr(buf) } }, done)
   else
-    require('sextant.lsp.settle').settle({ files = { { path = vim.api.nvim_buf_get_name(buf) } }, ms = 60000 }, done)
+    require('sextant.lsp.collect_diagnostics').collect({ files = { { path = vim.api.nvim_buf_get_name(buf) } }, ms = 60000 }, done)
   end
 end
 

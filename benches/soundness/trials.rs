@@ -30,7 +30,7 @@ local channel = ...
 local apply = require('sextant.edit.apply')
 local do_apply = apply.apply
 local function ask(params)
-  require('sextant.lsp.settle').settle(params, function(_, entries)
+  require('sextant.lsp.collect_diagnostics').collect(params, function(_, entries)
     _G.clock.settled = vim.uv.hrtime()
     vim.rpcnotify(channel, 'late', vim.json.encode(entries[1]))
   end)

@@ -305,7 +305,7 @@ function _G.put(path, text)
 end
 function _G.ask(ms)
   local files = { { path = vim.fn.getcwd() .. '/src/lib.rs' }, { path = vim.fn.getcwd() .. '/src/cart.rs' } }
-  require('sextant.lsp.settle').settle({ files = files, ms = ms }, function(err, entries)
+  require('sextant.lsp.collect_diagnostics').collect({ files = files, ms = ms }, function(err, entries)
     _G.tell('answer', err or entries)
   end)
 end

@@ -1,7 +1,7 @@
 --- Asks the servers for code actions at a place, and for the change that an action would make.
 local buffers = require('sextant.edit.buffers')
 local neovim = require('sextant.neovim')
-local settle = require('sextant.lsp.settle')
+local collect_diagnostics = require('sextant.lsp.collect_diagnostics')
 
 local M = {}
 
@@ -23,7 +23,7 @@ local function overlaps(a, b)
 end
 
 local function items_at(client, buf, range)
-  local items = settle.raw_items(client.id, buf)
+  local items = collect_diagnostics.raw_items(client.id, buf)
   if not range then
     return items
   end

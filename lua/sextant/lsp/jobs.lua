@@ -1,5 +1,5 @@
 --- Asks one client about one buffer: whether it can still answer, and the event that the question waits for.
-local mood = require('sextant.lsp.server_status')
+local server_status = require('sextant.lsp.server_status')
 local neovim = require('sextant.neovim')
 local neovim_pulls = require('sextant.lsp.neovim_pulls')
 local publishes = require('sextant.lsp.publishes')
@@ -70,13 +70,13 @@ end
 ---@return boolean
 function M.is_loading(job, again)
   local id = job.client.id
-  if not servers.knows(job.client, 'tells_when_loaded') or mood.at_rest(id) then
+  if not servers.knows(job.client, 'tells_when_loaded') or server_status.at_rest(id) then
     return false
   end
   M.stop_listening(job)
   job.note = 'the server has not said that it has loaded'
   job.unlisten = publishes.listen(function(client_id)
-    if client_id == id and mood.at_rest(id) then
+    if client_id == id and server_status.at_rest(id) then
       M.stop_listening(job)
       job.note = nil
       vim.schedule(function()

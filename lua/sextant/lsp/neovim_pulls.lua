@@ -3,7 +3,7 @@
 -- Neovim pulls after every change of the current buffer. A second pull for the same text would make the server work
 -- twice and wait for itself. So messages are noted at the client's RPC functions, in both directions. There every
 -- request has its number, and no message to the server is missing in between.
-local mood = require('sextant.lsp.server_status')
+local server_status = require('sextant.lsp.server_status')
 local servers = require('sextant.lsp.servers')
 local texts = require('sextant.lsp.texts')
 
@@ -105,8 +105,8 @@ local function new_pull(client, seen, params)
     buf = buf,
     texts = texts.texts_of(client, buf),
     at = vim.uv.now(),
-    complaints = mood.complaints(client.id),
-    at_rest = mood.at_rest(client.id),
+    complaints = server_status.complaints(client.id),
+    at_rest = server_status.at_rest(client.id),
     waiting = {},
   }
   local before = seen.pulls[pull.uri]

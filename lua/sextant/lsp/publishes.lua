@@ -1,7 +1,7 @@
 --- Keeps the servers' publishes, with the version that Neovim's own handler drops.
 local compile_runs = require('sextant.lsp.compile_runs')
 local compiled_elsewhere = require('sextant.lsp.compiled_elsewhere')
-local mood = require('sextant.lsp.server_status')
+local server_status = require('sextant.lsp.server_status')
 local neovim = require('sextant.neovim')
 local neovim_pulls = require('sextant.lsp.neovim_pulls')
 local preamble = require('sextant.lsp.preamble')
@@ -109,7 +109,7 @@ heard['client/registerCapability'] = function(client_id, params)
     end)
   end
 end
-for method, note in pairs(mood.methods) do
+for method, note in pairs(server_status.methods) do
   heard[method] = function(client_id, params)
     note(client_id, params)
     if method == '$/progress' then
@@ -290,7 +290,7 @@ function M.watch()
         local client = vim.lsp.get_client_by_id(id)
         if not client or client:is_stopped() then
           store[id], documents[id] = nil, nil
-          mood.forget(id)
+          server_status.forget(id)
           compile_runs.forget(id)
           compiled_elsewhere.forget(id)
         end

@@ -3,7 +3,7 @@
 local compile_check = require('sextant.lsp.compile_check')
 local diagnose_command = require('sextant.lsp.diagnose_command')
 local jobs = require('sextant.lsp.jobs')
-local mood = require('sextant.lsp.server_status')
+local server_status = require('sextant.lsp.server_status')
 local neovim = require('sextant.neovim')
 local neovim_pulls = require('sextant.lsp.neovim_pulls')
 local publishes = require('sextant.lsp.publishes')
@@ -123,9 +123,9 @@ local function take(job, asked, err, result, pulled)
   end
   if servers.knows(job.client, 'hides_trouble') and type(result.items) == 'table' then
     if #result.items > 0 then
-      mood.has_found(job.client.id)
+      server_status.has_found(job.client.id)
     else
-      local objection = mood.objection(job.client.id, asked.complaints)
+      local objection = server_status.objection(job.client.id, asked.complaints)
       if objection then
         return job:give_up('unavailable', objection)
       end
@@ -211,7 +211,7 @@ function M.pull(job)
     texts = texts_of(job.client, job.buf),
     theirs = false,
     at = vim.uv.now(),
-    complaints = mood.complaints(job.client.id),
+    complaints = server_status.complaints(job.client.id),
   }
   ask_providers(job, names, function(err, result, pulled)
     take(job, asked, err, result, pulled)

@@ -96,7 +96,7 @@ local renderers = {
     end
     plan.accept(event.request)
     status.started(event.request, event.model)
-    require('sextant.edit.undo').started()
+    require('sextant.edit.undo_completion').started()
     emit('SextantStarted', event)
   end,
   risk = function(event)
@@ -177,7 +177,7 @@ local renderers = {
     )
   end,
   edited = function(event)
-    require('sextant.edit.undo').touched(event.symbols)
+    require('sextant.edit.undo_completion').touched(event.symbols)
     changed = true
     require('sextant.ui.review').edited()
     emit('SextantEdited', event)

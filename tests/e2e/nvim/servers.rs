@@ -32,7 +32,7 @@ require('sextant.rpc.channel').late_answer = function(entry)
   _G.tell('late', entry)
 end
 function _G.ask(ms, files)
-  require('sextant.lsp.settle').settle({ files = files, ms = ms }, function(err, entries)
+  require('sextant.lsp.collect_diagnostics').collect({ files = files, ms = ms }, function(err, entries)
     _G.tell('answer', err or entries)
   end)
 end

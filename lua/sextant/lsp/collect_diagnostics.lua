@@ -9,7 +9,7 @@ local neovim = require('sextant.neovim')
 local publishes = require('sextant.lsp.publishes')
 local servers = require('sextant.lsp.servers')
 local unattached = require('sextant.lsp.unattached')
-local ways = require('sextant.lsp.strategies')
+local strategies = require('sextant.lsp.strategies')
 
 local M = {}
 local api = vim.api
@@ -257,7 +257,7 @@ local function new_job(client, buf, item, asked, done, compiles)
     done = done,
     finish = finish,
     give_up = give_up,
-    begin = ways.begin,
+    begin = strategies.begin,
     requests = {},
   }
   local before = open_jobs[job.key]
@@ -303,14 +303,14 @@ local function begin(asked, edited)
         'the unsaved text of ' .. path .. ' is not known to this client, which has another root'
       )
     else
-      ways.begin(job)
+      strategies.begin(job)
     end
   end
 end
 
 --- Answers with one entry for each client of each file.
 ---@param params { files: { path: string, bystander: boolean? }[], ms: integer }
-function M.settle(params, reply)
+function M.collect(params, reply)
   publishes.watch()
   local entries, asked, left, closed = {}, {}, 1, false
   local function answer()
