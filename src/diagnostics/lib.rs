@@ -12,6 +12,7 @@ pub mod disk;
 pub mod environment;
 pub mod finding;
 pub mod grouping;
+pub mod late_signal;
 pub mod located;
 pub mod merge;
 pub mod model;

@@ -31,6 +31,7 @@ use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
 use sextant_diagnostics::command::CommandProvider;
 use sextant_diagnostics::command::background::{Commands, EditorText};
+use sextant_diagnostics::late_signal::LateSignal;
 use sextant_diagnostics::model::{DiagnosticsProvider, FileText, Report};
 use sextant_diagnostics::server::LanguageServer;
 use sextant_diagnostics::server::server_config::ServerConfig;
@@ -78,13 +79,14 @@ impl HeadlessEditor {
             .ok()
             .filter(|root| root.is_dir())
             .ok_or_else(|| EditorError::NotFound(root.display().to_string()))?;
+        let late = LateSignal::default();
+        let servers = servers.into_iter().map(|config| Arc::new(LanguageServer::new(config, &root)));
+        let servers: Vec<_> = servers.inspect(|server| server.signal_late(&late)).collect();
         Ok(Self {
             files: Arc::new(Mutex::new(Files::new(root.clone()))),
             providers: Vec::new(),
-            commands: Commands::new(Vec::new()),
-            servers: Mutex::new(
-                servers.into_iter().map(|config| Arc::new(LanguageServer::new(config, &root))).collect(),
-            ),
+            commands: Commands::new(Vec::new(), &late),
+            servers: Mutex::new(servers),
             trying: Mutex::default(),
             buffers: None,
             fixes: Mutex::default(),
@@ -106,13 +108,8 @@ impl HeadlessEditor {
     /// Asks these commands beside the servers; the answer of a slow command is reported late.
     #[must_use]
     pub fn with_commands(mut self, commands: Vec<CommandProvider>) -> Self {
-        self.commands = Commands::new(commands);
+        self.commands = Commands::new(commands, self.commands.signal());
         self
-    }
-
-    /// Changes with every late answer of a command.
-    pub fn command_news(&self) -> watch::Receiver<u64> {
-        self.commands.news()
     }
 
     /// Ends all servers, by force if the deadline passes.
@@ -128,6 +125,7 @@ impl HeadlessEditor {
     /// Asks these servers from now on. The fixes that the others have offered are no longer valid.
     pub fn set_servers(&self, servers: Vec<Arc<LanguageServer>>) {
         lock(&self.fixes).keep_those_of(&servers);
+        servers.iter().for_each(|server| server.signal_late(self.commands.signal()));
         *lock(&self.servers) = servers;
     }
 
@@ -334,6 +332,10 @@ impl Diagnostics for HeadlessEditor {
         }
         reports.extend(self.commands.late());
         reports
+    }
+
+    fn late_news(&self) -> watch::Receiver<u64> {
+        self.commands.signal().news()
     }
 
     async fn loaded(&self) -> Vec<String> {

@@ -1,12 +1,11 @@
 //! Asks the providers beside the editor's clients: the user's commands, and the syntax, which is known at once.
 
 use std::path::Path;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Instant;
 
 use futures::future::join_all;
 use serde_json::{Value, json};
-use tokio::sync::watch;
 
 use crate::editor::NvimEditor;
 use sextant_base::deadline::Deadline;
@@ -15,7 +14,6 @@ use sextant_diagnostics::command::background::EditorText;
 use sextant_diagnostics::command::command_config::CommandConfig;
 use sextant_diagnostics::model::Report;
 use sextant_diagnostics::{program, syntax};
-use sextant_engine::api::Engine;
 
 /// The commands of a workspace. Their programs are looked for in `PATH`, never inside the project.
 ///
@@ -30,17 +28,6 @@ pub(super) fn commands(configs: &[CommandConfig], root: &Path) -> Result<Vec<Com
 pub(super) fn found(commands: &[CommandProvider], configs: &[CommandConfig]) -> Value {
     let rows = configs.iter().zip(commands);
     rows.map(|(config, command)| json!({"name": config.name, "program": command.program()})).collect()
-}
-
-/// Amends the display of the last task with every answer that comes late while no task runs.
-pub(super) async fn tell_late(mut news: watch::Receiver<u64>, session: Weak<Engine>, idle: impl Fn() -> bool) {
-    while news.changed().await.is_ok() {
-        let Some(session) = session.upgrade() else { return };
-        // A running task takes the answer with its next edit, or at its end.
-        if idle() {
-            session.amend().await;
-        }
-    }
 }
 
 impl NvimEditor {

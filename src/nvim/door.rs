@@ -241,12 +241,7 @@ impl NvimDoor {
             Ok(entry) => {
                 let open = lock(&self.open);
                 if let Some(open) = open.iter().find(|open| open.editor.owns(&entry.path)) {
-                    let (editor, session) = (Arc::clone(&open.editor), Arc::clone(&open.session));
-                    let idle = self.turn.is_free();
-                    editor.take_late(entry);
-                    if idle {
-                        tokio::spawn(async move { session.amend().await });
-                    }
+                    open.editor.take_late(entry);
                 }
             }
             Err(error) => tracing::warn!(%error, "a late answer cannot be read"),
@@ -361,15 +356,12 @@ impl NvimDoor {
         let editor = Arc::new(editor);
         let model = Arc::clone(&ready.model);
         let path = root.path().to_owned();
-        let session = Engine::new(Arc::<NvimEditor>::clone(&editor), model, root, ready.config.clone());
-        let session = Arc::new(session.in_turn(&self.turn));
+        let (own, turn) = (Arc::<NvimEditor>::clone(&editor), Arc::clone(&self.turn));
+        let session = Arc::new(Engine::in_turn(own, model, root, ready.config.clone(), turn));
         session.answers_come();
         if let Some(mode) = *lock(&self.mode) {
             session.set_mode(mode);
         }
-        let turn = Arc::clone(&self.turn);
-        let idle = move || turn.is_free();
-        tokio::spawn(command_providers::tell_late(editor.commands.news(), Arc::downgrade(&session), idle));
         let new = Arc::new(UsedWorkspace { root: path, editor, session });
         (self.on_open)(&new.session);
         open.push(Arc::clone(&new));

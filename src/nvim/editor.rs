@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 use crate::buffer_edits::{self, BufferHunks};
 use crate::late::Waiting;
@@ -20,6 +21,7 @@ use sextant_base::plural::counted;
 use sextant_base::positions::Encoding;
 use sextant_diagnostics::command::CommandProvider;
 use sextant_diagnostics::command::background::Commands;
+use sextant_diagnostics::late_signal::LateSignal;
 use sextant_diagnostics::model::{Confidence, Diagnostic, Freshness, MOST, Report};
 use sextant_diagnostics::policy::confidence;
 use sextant_engine::api::{
@@ -46,19 +48,21 @@ pub struct NvimEditor {
 
 impl NvimEditor {
     pub fn new(root: PathBuf, channel: Arc<Channel>) -> Self {
-        Self { root, channel, texts: Mutex::default(), late: Mutex::default(), commands: Commands::new(Vec::new()) }
+        let commands = Commands::new(Vec::new(), &LateSignal::default());
+        Self { root, channel, texts: Mutex::default(), late: Mutex::default(), commands }
     }
 
     /// Asks these commands beside the editor's clients.
     #[must_use]
     pub fn with_commands(mut self, commands: Vec<CommandProvider>) -> Self {
-        self.commands = Commands::new(commands);
+        self.commands = Commands::new(commands, self.commands.signal());
         self
     }
 
     /// Takes the answer of a client that came after its deadline.
     pub fn take_late(&self, entry: ClientReport) {
         lock(&self.late).add(entry);
+        self.commands.signal().raise();
     }
 
     pub(super) fn owns(&self, absolute: &str) -> bool {
@@ -328,6 +332,10 @@ impl Diagnostics for NvimEditor {
         }
         reports.extend(self.commands.late());
         reports
+    }
+
+    fn late_news(&self) -> watch::Receiver<u64> {
+        self.commands.signal().news()
     }
 
     async fn loaded(&self) -> Vec<String> {

@@ -164,7 +164,7 @@ async fn without_an_editor_a_slow_command_is_told_late_as_well() {
     let (events, _queue) = tokio::sync::mpsc::unbounded_channel();
     let editor = HeadlessEditor::new(project.root(), Vec::new(), events).expect("a folder");
     let editor = editor.with_commands(vec![provider]);
-    let mut news = editor.command_news();
+    let mut news = editor.late_news();
     let reports = editor.diagnostics(&["a.py".to_owned()], &[], Deadline::after_ms(100)).await;
     assert_eq!((reports.len(), reports[0].freshness), (1, Freshness::Timeout), "{reports:?}");
     std::fs::write(gate, "").expect("a signal");

@@ -44,7 +44,7 @@ end
 ---@param actions sextant.PlanActions
 local function retry(actions)
   local step = here()
-  if step and step.mark == 'x' then
+  if step and (step.mark == 'x' or step.mark == '~') then
     vim.cmd({ cmd = 'AgentUndo', args = { tostring(step.number) } })
   elseif step then
     set_mark(actions, ' ')

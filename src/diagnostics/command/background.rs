@@ -8,6 +8,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::AbortHandle;
 
 use crate::command::CommandProvider;
+use crate::late_signal::LateSignal;
 use crate::model::{DiagnosticsProvider, FileText, Freshness, Reach, Report};
 use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
@@ -34,7 +35,7 @@ pub struct EditorText {
 #[derive(Debug)]
 struct Letters {
     waiting: Mutex<Vec<Report>>,
-    news: watch::Sender<u64>,
+    signal: LateSignal,
 }
 
 /// The commands of one workspace. Dropping it ends the runs.
@@ -65,15 +66,20 @@ struct BackgroundState {
 }
 
 impl Commands {
-    /// Does not start a run.
-    pub fn new(commands: Vec<CommandProvider>) -> Self {
-        let letters = Letters { waiting: Mutex::default(), news: watch::Sender::new(0) };
+    /// Does not start a run. A late answer raises the signal.
+    pub fn new(commands: Vec<CommandProvider>, signal: &LateSignal) -> Self {
+        let letters = Letters { waiting: Mutex::default(), signal: signal.clone() };
         Self {
             commands: commands.into_iter().map(Arc::new).collect(),
             runs: Mutex::default(),
             letters: Arc::new(letters),
             room: Arc::new(Semaphore::new(AT_ONCE)),
         }
+    }
+
+    /// The signal that late answers raise.
+    pub fn signal(&self) -> &LateSignal {
+        &self.letters.signal
     }
 
     pub fn is_empty(&self) -> bool {
@@ -114,11 +120,6 @@ impl Commands {
         std::mem::take(&mut *lock(&self.letters.waiting))
     }
 
-    /// Changes with every late answer.
-    pub fn news(&self) -> watch::Receiver<u64> {
-        self.letters.news.subscribe()
-    }
-
     /// The run that answers this request already, or a new one in the place of an older request's.
     fn run(&self, index: usize, about: String, asked: Vec<EditorText>) -> CommandRequest {
         let key = (index, about);
@@ -157,7 +158,7 @@ impl Commands {
                 if state.owed {
                     let fresh = reports.iter().filter(|report| report.freshness.is_fresh()).cloned();
                     lock(&letters.waiting).extend(fresh);
-                    letters.news.send_modify(|count| *count += 1);
+                    letters.signal.raise();
                 }
                 state.answer = Some(reports);
                 drop(state);
@@ -247,8 +248,9 @@ mod tests {
     #[tokio::test]
     async fn a_slow_answer_is_reported_late_and_once() {
         let folder = project("x = 1\n");
-        let commands = Commands::new(vec![slow("slow", folder.path(), "file")]);
-        let mut news = commands.news();
+        let signal = LateSignal::default();
+        let commands = Commands::new(vec![slow("slow", folder.path(), "file")], &signal);
+        let mut news = signal.news();
         let first = commands.ask(&[a("x = 1\n", 7)], Deadline::after_ms(50)).await;
         assert_eq!((first[0].freshness, first[0].wanted_version), (Freshness::Timeout, Some(7)), "{first:?}");
         assert!(first[0].note.as_deref().is_some_and(|note| note.contains("goes on")));
@@ -262,7 +264,7 @@ mod tests {
     #[tokio::test]
     async fn the_same_question_waits_for_the_run_that_answers_it_and_another_text_ends_it() {
         let folder = project("x = 1\n");
-        let commands = Commands::new(vec![slow("slow", folder.path(), "project")]);
+        let commands = Commands::new(vec![slow("slow", folder.path(), "project")], &LateSignal::default());
         let short = || Deadline::after_ms(50);
         commands.ask(&[a("x = 1\n", 1)], short()).await;
         commands.ask(&[a("x = 1\n", 1)], short()).await;
@@ -280,8 +282,9 @@ mod tests {
     #[tokio::test]
     async fn an_answer_of_a_text_that_is_gone_is_not_reported() {
         let folder = project("x = 1\n");
-        let commands = Commands::new(vec![slow("slow", folder.path(), "file")]);
-        let mut news = commands.news();
+        let signal = LateSignal::default();
+        let commands = Commands::new(vec![slow("slow", folder.path(), "file")], &signal);
+        let mut news = signal.news();
         commands.ask(&[a("x = 1\n", 1)], Deadline::after_ms(50)).await;
         std::fs::write(folder.path().join("project/a.py"), "x = 3\n").unwrap();
         std::fs::write(folder.path().join("go"), "").unwrap();

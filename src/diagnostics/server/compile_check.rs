@@ -51,7 +51,7 @@ pub(super) async fn reports(
         if let Err(reports) = sender.send(reports)
             && reports[0].version.is_some()
         {
-            reports.into_iter().for_each(|report| server.is_late(report));
+            reports.into_iter().for_each(|report| server.late.keep(report));
             server.bump();
         }
     };

@@ -11,6 +11,7 @@ pub mod documents;
 mod header_files;
 mod json_rpc;
 pub mod language_id;
+mod late_answers;
 mod liveness;
 mod provider;
 mod pull;
@@ -39,10 +40,12 @@ use lsp_types::{
 use tokio::sync::watch;
 
 use crate::disk;
+use crate::late_signal::LateSignal;
 use crate::model::{FileText, Freshness, Report};
 use crate::policy::confidence;
 use crate::server::compile_runs::CompileRuns;
 use crate::server::documents::{DocumentNotice, OpenDocument, SentDocuments, Settled};
+use crate::server::late_answers::LateAnswers;
 use crate::server::liveness::Patience;
 use crate::server::provider::Settling;
 use crate::server::push_freshness::{SettleVerdict, judge};
@@ -94,7 +97,7 @@ pub(crate) struct Inner {
     pub run: AtomicU64,
     pub observed: Observed,
     pub settling: Mutex<HashMap<String, Settling>>,
-    late: Mutex<Vec<Report>>,
+    pub late: LateAnswers,
     pub fixing: Fixing,
     pub stop: watch::Sender<bool>,
 }
@@ -134,7 +137,7 @@ impl LanguageServer {
             news: watch::Sender::new(0),
             run: AtomicU64::new(0),
             settling: Mutex::default(),
-            late: Mutex::default(),
+            late: LateAnswers::default(),
             fixing: Fixing::default(),
             observed: Observed {
                 languages: Mutex::new((!config.languages.is_empty()).then(|| config.languages.clone())),
@@ -218,10 +221,15 @@ impl LanguageServer {
     /// Answers that came after their deadline, each once; those of a text that has changed since are dropped.
     pub fn late(&self) -> Vec<Report> {
         let documents = lock(&self.inner.documents);
-        let mut late = std::mem::take(&mut *lock(&self.inner.late));
+        let mut late = self.inner.late.take();
         let is_current = |report: &Report| documents.get(&report.file).map(|known| known.version) == report.version;
         late.retain(|report| report.unasked.is_some() || (report.version.is_some() && is_current(report)));
         late
+    }
+
+    /// Raises this signal with every late answer from now on. The first signal stays.
+    pub fn signal_late(&self, signal: &LateSignal) {
+        self.inner.late.signal_by(signal);
     }
 
     /// Moves on every event that may bring news, a late answer among others.
@@ -296,19 +304,11 @@ impl Inner {
                 self.observed.speaks_unsaved.store(true, Ordering::Relaxed);
             }
             if let Some(report) = self.amendment(&mut documents, &path) {
-                self.is_late(report);
+                self.late.keep(report);
             }
         }
         drop(documents);
         self.bump();
-    }
-
-    /// Keeps a report that came after its deadline. A caller who missed the one before needs the last one alone.
-    fn is_late(&self, report: Report) {
-        let mut late = lock(&self.late);
-        let is_older = |known: &Report| known.file == report.file && known.provider == report.provider;
-        late.retain(|known| known.unasked.is_some() || !is_older(known));
-        late.push(report);
     }
 
     fn amendment(&self, documents: &mut SentDocuments, path: &str) -> Option<Report> {

@@ -179,7 +179,7 @@ fn join(inner: &Arc<Inner>, path: &str, version: i64) -> Option<(u64, watch::Rec
         documents.epoch
     };
     // A second request replaces the answer that waits for delivery by a newer one.
-    lock(&inner.late).retain(|report| report.file != path || report.provider != inner.source);
+    inner.late.supersede(path, &inner.source);
     let last = settling.get_mut(path);
     if let Some(known) = last
         && known.result.borrow().is_none()
@@ -227,7 +227,7 @@ async fn run(inner: Arc<Inner>, path: String, id: u64, version: i64, sender: wat
     let mut settling = lock(&inner.settling);
     if let Some(known) = settling.get_mut(&path).filter(|known| known.id == id) {
         if known.waiting == 0 && report.version.is_some() {
-            lock(&inner.late).push(report.clone());
+            inner.late.keep(report.clone());
         }
         sender.send_replace(Some(report));
     }

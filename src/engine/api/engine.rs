@@ -6,6 +6,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use crate::api::late_outcomes;
 use crate::api::turn::{Origin, TaskTurn, TurnHeld};
 use crate::commands::client_call::{self, OutsideAnswer};
 use crate::commands::edit_plan::PlanRefused;
@@ -25,7 +26,7 @@ use crate::events::envelope::TraceEntry;
 use crate::events::stream::EventStream;
 use crate::memory::{self, statistics};
 use crate::plan::{Plan, Steps};
-use crate::planner::{replan, step_result, waiting_plan};
+use crate::planner::{replan, waiting_plan};
 use crate::run::{finish, listed};
 use crate::state::agent_config::{Config, PlanMode};
 use crate::state::approvals::UserAnswer;
@@ -42,7 +43,8 @@ use sextant_store::memory::trace_store::TracedTask;
 use sextant_store::workspace::record_folder::Record;
 use sextant_store::workspace::root::Root;
 
-/// One workspace with its editor and its model. Every door holds one: Neovim, the shell, a test.
+/// One workspace with its editor and its model. Every door holds one: Neovim, the shell, a test. It is made inside of a
+/// Tokio runtime.
 pub struct Engine {
     session: Arc<Session>,
     turn: Arc<TaskTurn>,
@@ -50,13 +52,20 @@ pub struct Engine {
 
 impl Engine {
     pub fn new(editor: Arc<dyn Editor>, model: Arc<dyn Model>, root: Root, config: Config) -> Self {
-        Self { session: Arc::new(Session::new(editor, model, root, config)), turn: Arc::default() }
+        Self::in_turn(editor, model, root, config, Arc::default())
     }
 
     /// The same with a turn that other workspaces share.
-    #[must_use]
-    pub fn in_turn(self, turn: &Arc<TaskTurn>) -> Self {
-        Self { turn: Arc::clone(turn), ..self }
+    pub fn in_turn(
+        editor: Arc<dyn Editor>,
+        model: Arc<dyn Model>,
+        root: Root,
+        config: Config,
+        turn: Arc<TaskTurn>,
+    ) -> Self {
+        let session = Arc::new(Session::new(editor, model, root, config));
+        tokio::spawn(late_outcomes::follow(&session, Arc::clone(&turn)));
+        Self { session, turn }
     }
 
     /// Makes this engine ask the other sessions of its workspace before it changes files. The first neighbours that are
@@ -350,12 +359,6 @@ impl Engine {
     /// Asks the user the question that a plan waits with.
     pub async fn ask_user(&self, text: &str, options: &[String]) -> Result<UserAnswer, Failure> {
         questions::ask_user(&self.session.approvals, UserQuestion::of(QuestionKind::Plan, text, options)).await
-    }
-
-    /// Updates the list of the last task, and the outcome of its last step, with the answers after its end.
-    pub async fn amend(&self) {
-        listed::amend(&self.session.edits).await;
-        step_result::amend(&self.session.edits, &self.session.plans).await;
     }
 
     /// The known diagnostics that the running task has introduced so far; `None` where it has changed nothing.

@@ -4,6 +4,7 @@
 mod command;
 mod engine;
 mod file_symbols;
+mod late_outcomes;
 mod turn;
 mod user_blocks;
 mod user_diffs;

@@ -101,6 +101,17 @@ impl TaskTurn {
         self.ended.notified()
     }
 
+    /// Waits until no task runs and the last events of the one before are shown.
+    pub(super) async fn over(&self) {
+        loop {
+            let ended = self.ended();
+            if self.is_over() {
+                return;
+            }
+            ended.await;
+        }
+    }
+
     fn close(self: &Arc<Self>) -> Closing {
         self.closing.fetch_add(1, Ordering::SeqCst);
         Closing(Arc::clone(self))

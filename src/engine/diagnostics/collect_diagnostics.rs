@@ -12,6 +12,7 @@ use crate::state::answer_status::{self, Status};
 use crate::state::comparison::Verdict;
 use crate::state::diagnostics_hub::{DiagnosticsHub, LookedFiles};
 use crate::state::journal::Journal;
+use crate::state::late_log::LateLog;
 use crate::state::snapshots::{SnapshotKey, Snapshots, add_missing, before_unasked};
 use crate::state::task::{TaskReports, TaskWork};
 use crate::state::{comparison, dedup};
@@ -300,43 +301,63 @@ pub(crate) async fn known(hub: &DiagnosticsHub) -> Snapshots {
     hub.ledger.lock().await.snaps()
 }
 
-/// Takes answers that came after their deadline. New diagnostics in them are reported once, with the next answer.
-pub(crate) async fn take_late(hub: &DiagnosticsHub, work: &mut TaskWork) {
-    let reports = hub.workspace.editor.late().await;
-    if reports.is_empty() {
-        return;
+/// Takes answers that came after their deadline, whoever collected them. New diagnostics in them are reported once, with
+/// the next answer. Returns whether there were any.
+pub(crate) async fn take_late(hub: &DiagnosticsHub, work: &mut TaskWork) -> bool {
+    let mut log = hub.late.lock().await;
+    let seen = work.reports.late.seen.unwrap_or_else(|| log.count());
+    for report in enter_late(hub, &mut log).await {
+        let about = format!("late report of {} on {}", report.provider, report.file);
+        let entry = Trace::new(Effect::SetAside, about, "superseded", "the text has changed since");
+        work.events.trace(work.step.max(1), entry);
     }
-    let mut arrived: BTreeSet<SnapshotKey> = BTreeSet::new();
-    note_unasked(work, &reports);
+    let since = log.since(seen);
+    work.reports.late.seen = Some(log.count());
+    drop(log);
+    if since.keys.is_empty() {
+        return false;
+    }
+    add_before(work, &since.before);
+    arrived(hub, &mut work.reports, &since.keys).await;
+    true
+}
+
+/// Enters the late answers of the editor into the ledger. Returns those about an older text.
+async fn enter_late(hub: &DiagnosticsHub, log: &mut LateLog) -> Vec<Report> {
+    let reports = hub.workspace.editor.late().await;
+    let mut before = before_unasked(&reports);
+    let mut superseded = Vec::new();
     for report in reports {
+        let key = (report.file.clone(), report.provider.clone());
         if let Some(unasked) = &report.unasked {
             hub.ledger.lock().await.take_unasked(&report, unasked);
-            arrived.insert((report.file, report.provider));
-            continue;
-        }
-        if let Ok(document) = hub.workspace.editor.read(&report.file).await
+        } else if let Ok(document) = hub.workspace.editor.read(&report.file).await
             && report.version == Some(document.version)
         {
             hub.ledger.lock().await.take(&report, &document.text);
-            arrived.insert((report.file, report.provider));
         } else {
-            let about = format!("late report of {} on {}", report.provider, report.file);
-            let entry = Trace::new(Effect::SetAside, about, "superseded", "the text has changed since");
-            work.events.trace(work.step.max(1), entry);
+            superseded.push(report);
+            continue;
         }
+        let before = before.remove(&key);
+        log.note(key, before);
     }
-    self::arrived(hub, &mut work.reports, &arrived).await;
+    superseded
 }
 
 /// Adds the state before reports on files that nobody asked about to the start of the task, and to the baseline of an
 /// edit that still waits for answers. Returns that state.
 pub(crate) fn note_unasked(work: &mut TaskWork, reports: &[Report]) -> Snapshots {
     let before = before_unasked(reports);
-    add_missing(&mut work.reports.start, &before);
-    if let Some(pending) = &mut work.reports.pending {
-        add_missing(pending, &before);
-    }
+    add_before(work, &before);
     before
+}
+
+fn add_before(work: &mut TaskWork, before: &Snapshots) {
+    add_missing(&mut work.reports.start, before);
+    if let Some(pending) = &mut work.reports.pending {
+        add_missing(pending, before);
+    }
 }
 
 /// Takes the reports of providers that an edit's answer did not wait for: new diagnostics in them are reported late.

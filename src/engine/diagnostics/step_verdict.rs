@@ -16,6 +16,7 @@ use crate::state::journal::{Checkpoint, Journal};
 use crate::state::judged_step::{JudgedStep, RenewedOutcome};
 use crate::state::snapshots::Snapshots;
 use crate::state::task::TaskWork;
+use sextant_diagnostics::model::Severity;
 
 /// Compares the reports before a step with those known now. `mark` are the task's checkpoints before it.
 pub(crate) async fn verdict(
@@ -52,7 +53,8 @@ pub(crate) async fn renew(edits: &EditService, judged: &mut JudgedStep, journal:
     }
     let first = verdict.new_from(floor).next().map(|first| first.diagnostic.message.as_str());
     let words = delta_wording::of_late(&words, first);
-    judged.renewed = Some(RenewedOutcome { words, fixed, new });
+    let errors = verdict.count(Severity::Error);
+    judged.renewed = Some(RenewedOutcome { words, fixed, new, errors });
 }
 
 /// Does so for the last judged step of a task.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
 
 use editor_error::EditorError;
 use editor_lookup::{LookupAnswer, NameLookup};
@@ -200,6 +201,9 @@ pub trait Diagnostics: Send + Sync {
 
     /// Answers that came after their deadline, each once.
     async fn late(&self) -> Vec<Report>;
+
+    /// Changes with every answer that comes after its deadline.
+    fn late_news(&self) -> watch::Receiver<u64>;
 
     /// The loaded files that have a provider: those that an edit elsewhere may break.
     async fn loaded(&self) -> Vec<String>;

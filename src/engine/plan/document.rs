@@ -21,7 +21,7 @@
 //!   - fallback: convert it where it is returned
 //! ```
 
-use crate::plan::{Plan, Step, StepKind, StepPart, StepState, check_criteria, inputs};
+use crate::plan::{Plan, Step, StepKind, StepPart, StepResult, StepState, check_criteria, inputs};
 use sextant_base::plural::counted;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
@@ -65,9 +65,24 @@ const MARKS: [(char, StepState); 5] = [
     ('-', StepState::Skipped),
 ];
 
+/// The mark of a step that is done, with errors that were reported late.
+const LATE_ERRORS: char = '~';
+
 /// `x` of `[x]`.
 pub fn mark(state: StepState) -> char {
     MARKS.iter().find(|(_, known)| *known == state).map_or(' ', |(mark, _)| *mark)
+}
+
+fn mark_of(step: &Step) -> char {
+    if step.has_late_errors() { LATE_ERRORS } else { mark(step.state) }
+}
+
+/// The state of a mark, and how many late errors it stands for at least.
+fn state_of(mark: char) -> Option<(StepState, usize)> {
+    if mark == LATE_ERRORS {
+        return Some((StepState::Done, 1));
+    }
+    MARKS.iter().find(|(known, _)| *known == mark.to_ascii_lowercase()).map(|(_, state)| (*state, 0))
 }
 
 /// One line: a plan's texts may come from a model, and a line break would end the item.
@@ -94,7 +109,7 @@ pub fn write(plan: &Plan) -> String {
 }
 
 fn write_step(step: &Step, out: &mut String) {
-    out.push_str(&format!("- [{}] {}\n", mark(step.state), line(&step.title)));
+    out.push_str(&format!("- [{}] {}\n", mark_of(step), line(&step.title)));
     let mut detail = |name: &str, text: &str| {
         let text = line(text);
         if !text.is_empty() {
@@ -155,9 +170,10 @@ pub fn read(text: &str) -> (Plan, Vec<Problem>) {
                     problem(format!("a plan has at most {}: make the rest a plan of its own", counted(MOST, "step")));
                     break;
                 }
-                Ok((state, title)) => {
+                Ok(ItemBox { title, state, late_errors }) => {
                     given.clear();
-                    plan.steps.push(Step { title, state, ..Step::default() });
+                    let result = StepResult { late_errors, ..StepResult::default() };
+                    plan.steps.push(Step { title, state, result, ..Step::default() });
                 }
                 Err(message) => problem(message),
             }
@@ -203,7 +219,7 @@ fn item_of(text: &str) -> Option<&str> {
 /// The lines, counted from 1, on which the parts of steps stand, with their titles.
 pub fn part_lines(text: &str) -> Vec<(usize, String)> {
     let part = |raw: &str| match boxed(item_of(raw.trim_start())?) {
-        Ok((_, title)) if raw.starts_with(PART) => Some(title),
+        Ok(part) if raw.starts_with(PART) => Some(part.title),
         _ => None,
     };
     (1..).zip(text.lines()).filter_map(|(number, raw)| Some((number, part(raw)?))).collect()
@@ -227,16 +243,21 @@ pub fn detail_line(text: &str, step: usize, detail: &str) -> usize {
     below.find(|(_, raw)| is_it(raw)).map_or(step, |(number, _)| number)
 }
 
-/// The state and the title of `[x] title`.
-fn boxed(item: &str) -> Result<(StepState, String), String> {
+/// The content of `[x] title`.
+struct ItemBox {
+    title: String,
+    state: StepState,
+    late_errors: usize,
+}
+
+fn boxed(item: &str) -> Result<ItemBox, String> {
     let mut chars = item.chars();
     let boxed = (chars.next(), chars.next(), chars.next());
     let (Some('['), Some(mark), Some(']')) = boxed else {
         return Err("a step begins with its state: `- [ ] what to do`".to_owned());
     };
-    let lower = mark.to_ascii_lowercase();
-    let Some((_, state)) = MARKS.iter().find(|(known, _)| *known == lower) else {
-        return Err(format!("[{mark}] is not a state; use [ ], [>], [x], [!] or [-]"));
+    let Some((state, late_errors)) = state_of(mark) else {
+        return Err(format!("[{mark}] is not a state; use [ ], [>], [x], [~], [!] or [-]"));
     };
     let mut title = line(chars.as_str());
     // An editor that closes brackets leaves one where the box was typed.
@@ -246,13 +267,13 @@ fn boxed(item: &str) -> Result<(StepState, String), String> {
     if title.is_empty() {
         return Err("a step says what to do".to_owned());
     }
-    Ok((*state, title))
+    Ok(ItemBox { title, state, late_errors })
 }
 
 /// `given` are the labels that this step has so far.
 fn detail(step: &mut Step, given: &mut Vec<String>, item: &str) -> Result<(), String> {
     if item.starts_with('[') {
-        let (state, title) = boxed(item)?;
+        let ItemBox { title, state, .. } = boxed(item)?;
         step.result.parts.push(StepPart { title, state });
         return Ok(());
     }
@@ -342,7 +363,7 @@ pub fn numbered(plan: &Plan) -> Vec<String> {
         if text.is_empty() { text } else { format!(": {}", text.chars().take(120).collect::<String>()) }
     };
     let one = |(number, step): (usize, &Step)| {
-        format!("{number}. [{}] {}{}{}", mark(step.state), line(&step.title), symbols(step), outcome(step))
+        format!("{number}. [{}] {}{}{}", mark_of(step), line(&step.title), symbols(step), outcome(step))
     };
     (1..).zip(&plan.steps).map(one).collect()
 }

@@ -30,7 +30,7 @@ pub enum StepState {
     Open,
     /// `[>]`
     Running,
-    /// `[x]`
+    /// `[x]`, or `[~]` with errors that were reported late.
     Done,
     /// `[!]`
     Failed,
@@ -105,6 +105,13 @@ pub struct Step {
     pub result: StepResult,
 }
 
+impl Step {
+    /// True if the step is done and an answer that came late has reported new errors.
+    pub fn has_late_errors(&self) -> bool {
+        self.state == StepState::Done && self.result.late_errors > 0
+    }
+}
+
 /// How far a step goes beyond its symbols.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -124,11 +131,19 @@ pub struct StepResult {
     /// In one line.
     pub outcome: String,
     pub parts: Vec<StepPart>,
+    /// New errors of a step that is done, by an answer that came late.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub late_errors: usize,
     /// The output for later steps; `None` before the step is done.
     pub output: Option<StepOutput>,
     /// Checkpoints of the task before it, where the step was stopped in the middle and its work so far stands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub begun: Option<usize>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -15,7 +15,7 @@ pub(crate) fn take(plan: &mut Plan, index: usize, progress: &mut TaskProgress, w
     let step = &mut plan.steps[index];
     (step.state, step.result.outcome) = (tried.state, tried.outcome.clone());
     (step.result.parts, step.result.output) = (tried.parts.clone(), tried.output.clone());
-    step.result.begun = None;
+    (step.result.begun, step.result.late_errors) = (None, 0);
     if tried.judged.is_some() {
         work.reports.late.judged.clone_from(&tried.judged);
     }

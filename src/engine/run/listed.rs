@@ -81,11 +81,11 @@ fn emit(config: &Config, events: &EventStream, listed: &Listed, amend: bool) {
 /// Updates the lists after an answer that came when its task was over. Shows the user the subject of the last one.
 pub(crate) async fn amend(edits: &EditService) {
     let mut nobody = Task::new("", Mode::Simple, None, Scope::Workspace);
-    collect_diagnostics::take_late(&edits.hub, &mut nobody.work).await;
+    let has_come = collect_diagnostics::take_late(&edits.hub, &mut nobody.work).await;
     let is_open = edits.hub.listed.lock().await.iter().any(|known| known.of.is_empty() && !known.pending.is_empty());
     follow(edits).await;
     let new = edits.hub.listed.lock().await.iter().find(|known| known.of.is_empty()).map(|known| known.entries.len());
-    let Some(new) = new.filter(|_| is_open) else { return };
+    let Some(new) = new.filter(|_| is_open && has_come) else { return };
     let (shown, open) = (counted(new, "new diagnostic"), collect_diagnostics::silent(&edits.hub).await);
     let text = if open.is_empty() {
         format!("a late answer came: {shown} in all")

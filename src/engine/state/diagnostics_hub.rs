@@ -7,6 +7,7 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::events::stream::EventStream;
+use crate::state::late_log::LateLog;
 use crate::state::outcome::Listed;
 use crate::state::snapshots::SnapshotStore;
 use crate::state::typed_files::TypedFiles;
@@ -22,6 +23,8 @@ pub(crate) struct DiagnosticsHub {
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) events: Arc<EventStream>,
     pub(crate) ledger: Mutex<SnapshotStore>,
+    /// The late answers in the ledger. Locked while some are entered, so that no reader finds a part of them.
+    pub(crate) late: Mutex<LateLog>,
     pub(crate) looked: LookedFiles,
     /// The lists of diagnostics that tasks have introduced, the last one last; without tasks that a later one
     /// supersedes.
@@ -51,6 +54,7 @@ impl DiagnosticsHub {
             workspace,
             events,
             ledger: Mutex::default(),
+            late: Mutex::default(),
             looked: LookedFiles::default(),
             listed: Mutex::default(),
             needs_providers,

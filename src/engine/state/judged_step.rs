@@ -31,6 +31,8 @@ pub(crate) struct RenewedOutcome {
     pub(crate) words: String,
     pub(crate) fixed: usize,
     pub(crate) new: usize,
+    /// Those of the new ones that are errors.
+    pub(crate) errors: usize,
 }
 
 impl JudgedStep {
@@ -48,6 +50,7 @@ impl JudgedStep {
             }
         }
         result.outcome.clone_from(&renewed.words);
+        result.late_errors = renewed.errors;
         self.outcome = renewed.words;
         Some(index)
     }
@@ -68,7 +71,7 @@ mod tests {
             mark: 0,
             end: 1,
             texts: BTreeMap::new(),
-            renewed: Some(RenewedOutcome { words: words.into(), fixed: 0, new: 1 }),
+            renewed: Some(RenewedOutcome { words: words.into(), fixed: 0, new: 1, errors: 1 }),
         }
     }
 
@@ -89,7 +92,7 @@ mod tests {
         let result = &plan.steps[1].result;
         let output = result.output.as_ref().unwrap();
         assert_eq!((result.outcome.as_str(), output.text.as_str()), ("0 fixed, 1 new", "said\n0 fixed, 1 new"));
-        assert_eq!((output.fixed, output.new), (0, 1));
+        assert_eq!((output.fixed, output.new, result.late_errors), (0, 1, 1));
         assert_eq!(plan.steps[0].result.outcome, "0 fixed, 0 new");
         assert_eq!(judged.enter(&mut plan), None);
     }

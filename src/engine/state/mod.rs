@@ -23,6 +23,7 @@ pub(crate) mod in_flight;
 pub(crate) mod journal;
 pub(crate) mod judged_step;
 pub(crate) mod kind;
+pub(crate) mod late_log;
 pub(crate) mod look_reach;
 pub(crate) mod memory_handle;
 pub(crate) mod neighbour_sessions;

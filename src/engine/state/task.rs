@@ -166,6 +166,8 @@ pub(crate) struct OfferReports {
 /// Diagnostics that come too late for the answer of an edit.
 #[derive(Debug, Default)]
 pub(crate) struct LateReports {
+    /// How many late answers of the session it has seen; `None` before its first look.
+    pub(crate) seen: Option<u64>,
     /// Diagnostics to report with the next answer.
     pub(crate) found: Vec<LocatedDiagnostic>,
     /// Whether a provider may still answer about the last edit.

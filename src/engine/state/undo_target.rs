@@ -107,6 +107,7 @@ impl Target {
             if self.covers(index) && step.state != StepState::Open {
                 step.state = StepState::Open;
                 step.result.outcome = "taken back".to_owned();
+                step.result.late_errors = 0;
             }
         }
     }

@@ -137,6 +137,7 @@ pub(super) fn hovers(text: &str) -> Vec<OwnHover> {
         let state = match step.state {
             StepState::Open => "not run yet",
             StepState::Running => "running",
+            StepState::Done if step.has_late_errors() => "done, with new errors",
             StepState::Done => "done",
             StepState::Failed => "failed",
             StepState::Skipped => "skipped",

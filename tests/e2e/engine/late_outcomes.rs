@@ -49,29 +49,37 @@ fn project() -> Project {
     Project::new(&[("a.py", A), ("b.py", B)])
 }
 
-/// The outcome lines of the plan that was shown last.
-fn outcomes(events: impl IntoIterator<Item = Event>) -> Vec<String> {
+/// The plan that was shown last.
+fn shown(events: impl IntoIterator<Item = Event>) -> String {
     let shown = events.into_iter().filter_map(|event| match event {
         Event::Plan { markdown, .. } => Some(markdown),
         _ => None,
     });
-    let markdown = shown.last().expect("a plan");
+    shown.last().expect("a plan")
+}
+
+/// Its outcome lines.
+fn outcomes(events: impl IntoIterator<Item = Event>) -> Vec<String> {
+    let markdown = shown(events);
     markdown.lines().filter_map(|line| line.trim().strip_prefix("- outcome: ").map(str::to_owned)).collect()
 }
 
-/// Takes answers until one has changed the plan.
-async fn amended(engine: &mut TestEngine) -> Vec<String> {
+/// Waits for an event that is wanted.
+async fn event(engine: &mut TestEngine, is_wanted: impl Fn(&Event) -> bool) -> Event {
     let until = async {
         loop {
-            engine.session.amend().await;
-            let events = engine.seen();
-            if events.iter().any(|event| matches!(event, Event::Plan { amend: true, .. })) {
-                return outcomes(events);
+            let event = engine.events.recv().await.expect("the session is there");
+            if is_wanted(&event) {
+                return event;
             }
-            tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(60), until).await.expect("no answer changes the plan")
+    tokio::time::timeout(Duration::from_secs(60), until).await.expect("the event does not come")
+}
+
+/// Waits for an answer that changes the plan.
+async fn amended(engine: &mut TestEngine) -> String {
+    shown([event(engine, |event| matches!(event, Event::Plan { amend: true, .. })).await])
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -84,7 +92,8 @@ async fn an_answer_after_a_run_renews_the_outcome_of_its_last_step_for_every_rea
     assert_eq!(outcomes(ending.events), [UNKNOWN]);
     engine.seen();
     std::fs::write(folder.join("go"), "").expect("a signal");
-    assert_eq!(amended(&mut engine).await, [LATE]);
+    let plan = amended(&mut engine).await;
+    assert!(plan.contains("- [~] change f\n") && plan.contains(&format!("outcome: {LATE}\n")), "{plan}");
     assert!(engine.trace().contains("late answer"), "{}", engine.trace());
     let (again, _) = self::engine(&project, at_once());
     assert_eq!(outcomes(again.session.waiting_plan().await.expect("it waits")), [LATE], "stored");
@@ -133,16 +142,6 @@ async fn an_answer_about_a_text_that_others_have_changed_since_renews_nothing() 
     project.write("b.py", "def h() -> int:\n    return 3\n");
     engine.seen();
     std::fs::write(folder.join("go"), "").expect("a signal");
-    let until = async {
-        while !engine
-            .seen()
-            .iter()
-            .any(|event| matches!(event, Event::Introduced { entries, .. } if entries.len() == 1))
-        {
-            engine.session.amend().await;
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(60), until).await.expect("the list does not follow");
+    event(&mut engine, |event| matches!(event, Event::Introduced { entries, .. } if entries.len() == 1)).await;
     assert_eq!(outcomes(engine.session.waiting_plan().await.expect("it waits")), [UNKNOWN]);
 }

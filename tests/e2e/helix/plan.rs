@@ -4,7 +4,8 @@ use serde_json::json;
 
 use crate::helix::{CART, PRICE, with_model};
 use crate::nvim::ask::step;
-use crate::support::link_client::{EditorLink, engine, hello};
+use crate::nvim::commands::{breaking, strict};
+use crate::support::link_client::{EditorLink, Told, engine, hello};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project::Project;
 use crate::support::replies::change;
@@ -214,4 +215,33 @@ async fn a_second_plan_leaves_the_first_one_to_be_listed_and_discarded() {
     link.message("is discarded; what it changed stays").await;
     link.command("agent.resume", json!(["2"]), None);
     link.message("nothing that waits is named").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_error_that_is_reported_after_the_run_marks_its_step() {
+    let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n")]);
+    let server = ModelServer::start(breaking()).await;
+    let mut options = with_model(&server);
+    options["diagnostics"] = json!({"timeout_ms": 300, "start_timeout_ms": 60_000});
+    (options["commands"], options["mode"]) = (json!([strict(&project)]), json!("planner"));
+    let _engine = engine(&project);
+    let mut link = EditorLink::with(&project, hello(&project, None, options)).await.expect("taken");
+    // The command reads the disk: of a file that is open and not saved it could report nothing.
+    link.command("agent.plan", json!(["break it", {"file": "a.py"}]), None);
+    let page = link.until("the page", |told| told.shown.first().cloned()).await;
+    let has = |part: &'static str| {
+        let page = page.clone();
+        move |told: &Told| told.texts[&page].1.contains(part).then_some(())
+    };
+    link.until("the plan", has("- [ ] break f")).await;
+    link.command("agent.approve", json!([]), Some(&page));
+    link.until("the end", has("whether anything is new is not known: tool:lint (a.py)")).await;
+    link.until("the mark", has("- [x] break f")).await;
+    std::fs::write(project.beside("gate").join("go"), "").expect("a signal");
+    link.until("the outcome", has("after a late answer: 0 fixed, 2 new, the first: bad word")).await;
+    link.until("the other mark", has("- [~] break f")).await;
+    // It is still a step that can be taken back.
+    link.command("agent.undo", json!(["step 1"]), Some(&page));
+    link.until("the open step", has("- [ ] break f")).await;
+    assert!(!project.read("a.py").contains("bad"), "{}", project.read("a.py"));
 }

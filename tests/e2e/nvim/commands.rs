@@ -19,7 +19,7 @@ fn with(server: &ModelServer, commands: &Value, more: &str) -> String {
 }
 
 /// Reports each line with `bad` in it, as fast as it is let: from its second run on it waits for the file `go`.
-fn lint(project: &Project) -> Value {
+pub fn lint(project: &Project) -> Value {
     let gate = project.beside("gate");
     let script = format!(
         "if [ -e '{0}/ran' ]; then while [ ! -e '{0}/go' ]; do sleep 0.02; done; fi; touch '{0}/ran'; \
@@ -31,6 +31,20 @@ fn lint(project: &Project) -> Value {
         "command": ["/bin/sh", "-c", script, "lint", "{file}"],
         "format": {"regex": ["^(?P<file>[^:]+):(?P<line>\\d+): (?P<message>.*)$"]},
     })
+}
+
+/// The same, whose reports are errors.
+pub fn strict(project: &Project) -> Value {
+    let mut lint = lint(project);
+    lint["severity"] = json!({"*": "error"});
+    lint
+}
+
+/// A plan of one step, which writes two lines with `bad` into `f`.
+pub fn breaking() -> [ModelReply; 2] {
+    let one = json!({"title": "break f", "symbols": ["a.py::f"], "because": "asked", "expect": "broken"});
+    let plan = json!({"title": "Break", "reason": "asked", "steps": [one], "confidence": 1});
+    [ModelReply::Json(plan), edit("bad = 1\n    return bad")]
 }
 
 fn edit(new: &str) -> ModelReply {
@@ -92,22 +106,22 @@ async fn page(nvim: &Nvim) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_command_renews_the_outcome_of_a_step_in_the_plan_s_window() {
     let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n")]);
-    let one = json!({"title": "break f", "symbols": ["a.py::f"], "because": "asked", "expect": "broken"});
-    let plan = json!({"title": "Break", "reason": "asked", "steps": [one], "confidence": 1});
-    let server = ModelServer::start([ModelReply::Json(plan), edit("bad = 1\n    return bad")]).await;
+    let server = ModelServer::start(breaking()).await;
     let quick = "mode = 'planner', diagnostics = { timeout_ms = 300 }";
-    let mut nvim = Nvim::start(&project, &with(&server, &json!([lint(&project)]), quick), &[]).await;
+    let mut nvim = Nvim::start(&project, &with(&server, &json!([strict(&project)]), quick), &[]).await;
     nvim.edit("a.py").await;
     nvim.command_until("AgentPlan break it", "SextantPlan").await;
     nvim.keys("<CR>").await;
     let summary = nvim.finished().await;
     let before = page(&nvim).await;
     assert!(before.contains("whether anything is new is not known: tool:lint (a.py)"), "{before}");
+    assert!(before.contains("- [x] break f"), "{before}");
     std::fs::write(project.beside("gate").join("go"), "").expect("a signal");
     let renewed = nvim.wait("SextantPlan").await;
     assert_eq!(renewed["amend"], true, "{renewed}");
     let after = page(&nvim).await;
     assert!(after.contains("after a late answer: 0 fixed, 2 new, the first: bad word"), "{after}");
+    assert!(after.contains("- [~] break f"), "{after}");
     assert!(after.contains(summary.split('.').next().unwrap_or_default()), "the end of the run stays: {after}");
 }
 

@@ -8,7 +8,7 @@ mod before;
 mod between;
 mod buffers;
 mod code_blocks;
-mod commands;
+pub mod commands;
 mod compact;
 mod confidence;
 mod conversation;

@@ -430,6 +430,10 @@ impl Diagnostics for Counted {
         self.inner.late().await
     }
 
+    fn late_news(&self) -> tokio::sync::watch::Receiver<u64> {
+        self.inner.late_news()
+    }
+
     async fn loaded(&self) -> Vec<String> {
         self.calls.note("loaded").await;
         self.calls.done(self.inner.loaded().await)

@@ -51,6 +51,18 @@ fn what_an_editor_leaves_of_a_box_is_no_part_of_the_title_and_a_detail_needs_no_
 }
 
 #[test]
+fn a_step_that_is_done_and_has_late_errors_has_a_mark_of_its_own() {
+    let text = "# T\n\n- [~] one\n- [x] two\n- [ ] three\n";
+    let (mut plan, problems) = read(text);
+    assert_eq!((problems, plan.steps[0].state, plan.steps[0].has_late_errors()), (Vec::new(), StepState::Done, true));
+    assert!(!plan.steps[1].has_late_errors());
+    assert_eq!(write(&plan), text);
+    assert_eq!(numbered(&plan)[0], "1. [~] one");
+    plan.steps[0].state = StepState::Open;
+    assert!(write(&plan).contains("- [ ] one\n"), "an undo opens it");
+}
+
+#[test]
 fn a_file_as_a_whole_is_marked_and_read_again() {
     let text = "# T\n\n- [ ] one\n  - symbols: `a.py` (whole file), `b.py::f`\n";
     let (plan, problems) = read(text);
