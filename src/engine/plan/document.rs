@@ -175,7 +175,11 @@ pub fn read(text: &str) -> (Plan, Vec<Problem>) {
                     let result = StepResult { late_errors, ..StepResult::default() };
                     plan.steps.push(Step { title, state, result, ..Step::default() });
                 }
-                Err(message) => problem(message),
+                Err(message) => {
+                    // The details below it are those of a step that cannot be read, and no second ones of the step before.
+                    given.clear();
+                    problem(message);
+                }
             }
         } else if let Some(item) = item_of(content) {
             match plan.steps.last_mut() {
@@ -188,6 +192,7 @@ pub fn read(text: &str) -> (Plan, Vec<Problem>) {
             }
             plan.reason.push_str(&line(content.strip_prefix('\\').unwrap_or(content)));
         } else {
+            given.clear();
             problem("a step is written `- [ ] what to do`, its details below it as `  - symbols: …`".to_owned());
         }
     }

@@ -51,6 +51,17 @@ fn what_an_editor_leaves_of_a_box_is_no_part_of_the_title_and_a_detail_needs_no_
 }
 
 #[test]
+fn one_fault_in_a_line_of_a_step_is_one_fault() {
+    for broken in ["- [?] two", "rubbish [ ] two"] {
+        let text = format!(
+            "# T\n- [ ] one\n  - symbols: `a.py`\n  - because: so\n{broken}\n  - symbols: `b.py`\n  - because: so\n"
+        );
+        let (_, problems) = read(&text);
+        assert_eq!(problems.iter().map(|problem| problem.line).collect::<Vec<_>>(), [5], "{broken}: {problems:?}");
+    }
+}
+
+#[test]
 fn a_step_that_is_done_and_has_late_errors_has_a_mark_of_its_own() {
     let text = "# T\n\n- [~] one\n- [x] two\n- [ ] three\n";
     let (mut plan, problems) = read(text);
