@@ -13,7 +13,8 @@ use sextant_serve::rpc::api::agent_api::UndoPart;
 
 #[derive(Debug, Args)]
 pub(super) struct UndoArguments {
-    /// `step` for the last step, a step's number, or a symbol as `Cart::total` [default: all of the task]
+    /// `step` for the last step, a step's number, a symbol as `Cart::total`, the words of a task, or `task NAME` where
+    /// several have these words [default: all of the last task]
     #[arg(value_parser = named)]
     target: Option<String>,
     /// Why: kept, and shown to the model when it is about to do the like again

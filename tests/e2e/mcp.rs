@@ -227,6 +227,29 @@ async fn an_undo_takes_back_one_client_and_the_trace_says_which() {
 }
 
 #[tokio::test]
+async fn the_edits_of_two_clients_of_one_name_are_taken_back_by_the_task_s_name() {
+    let project = Project::new(&[("a.md", "one\n"), ("b.md", "two\n")]);
+    let mut first = McpClient::open(&project, "claude-code", &[]).await;
+    let mut second = McpClient::open(&project, "claude-code", &[]).await;
+    first.edit("edit_file", replace("a.md", "one", "1")).await;
+    second.edit("edit_file", replace("b.md", "two", "2")).await;
+    let list = crate::cli::sextant(&project, &["undo", "--list"]);
+    let list = String::from_utf8_lossy(&list.stdout).into_owned();
+    let names: Vec<&str> = list.split("(task ").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0)).collect();
+    assert_eq!(names.len(), 2, "{list}");
+    // Typed since, in the place of the first one's edit: it stays, and is named.
+    project.write("a.md", "1 typed\n");
+    let older = format!("task {}", names[1]);
+    let refused = crate::cli::sextant(&project, &["undo", &older]);
+    assert!(!refused.status.success(), "{refused:?}");
+    assert_eq!((project.read("a.md"), project.read("b.md")), ("1 typed\n".to_owned(), "2\n".to_owned()));
+    project.write("a.md", "1\ntyped\n");
+    assert!(crate::cli::sextant(&project, &["undo", &older]).status.success());
+    assert_eq!((project.read("a.md"), project.read("b.md")), ("one\ntyped\n".to_owned(), "2\n".to_owned()));
+    assert!(first.end().await.success() && second.end().await.success());
+}
+
+#[tokio::test]
 async fn a_client_without_a_beginning_is_known_by_its_requests() {
     let project = Project::new(&[("a.md", "one\n")]);
     let mut client = McpClient::start(&project, &[]);

@@ -115,7 +115,7 @@ async fn take(
     recover::recover_quietly(edits).await;
     edit_transaction::catch_up(edits, plans).await?;
     let stack = stack(edits).await;
-    let named = whose_task::named(&stack, wish);
+    let named = whose_task::named(edits, &stack, wish).await?;
     let wish =
         &UndoRequest { target: if named.is_empty() { wish.target.clone() } else { Target::Task }, ..wish.clone() };
     let is_one = wish.is_chosen || !named.is_empty() || matches!(wish.target, Target::Lines(_));

@@ -240,3 +240,34 @@ async fn what_a_model_says_and_its_last_word_are_apart_on_the_page() {
     let text = link.until("the last word", said).await;
     assert!(text.contains("I did so.") && !text.contains("so.Finished"), "{text}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_undo_beside_a_neovim_with_the_same_request_takes_the_task_that_is_named() {
+    let project = Project::new(&[("cart.py", CART), ("price.py", PRICE)]);
+    let _engine = engine(&project);
+    let mut link = EditorLink::to(&project).await;
+    link.open("cart.py");
+    let uri = link.uri("cart.py");
+    link.command("agent.ask", json!(["fix the warnings"]), Some(&uri));
+    link.until("the edit", |told| (!told.texts[&uri].1.contains("import")).then_some(())).await;
+    link.until("the end", |told| (told.progress.last()?["kind"] == "end").then_some(())).await;
+    let mut nvim = crate::nvim::two::used(&project, "price.py").await;
+    nvim.command("AgentAsk fix the warnings").await;
+    nvim.finished().await;
+    let price = project.read("price.py");
+    assert!(!price.contains("import"), "{price}");
+    link.command("agent.undo", json!([]), Some(&uri));
+    let refused = |told: &Told| told.messages.iter().find(|text| text.contains("another session")).cloned();
+    let refused = link.until("the refusal", refused).await;
+    let (_, name) = refused.split_once("undo task ").unwrap_or_else(|| panic!("{refused}"));
+    let name: String = name.chars().take_while(|c| c.is_alphanumeric() || *c == '-').collect();
+    assert!(!link.text(&uri).contains("import"));
+    link.command("agent.undo", json!([format!("task {name}")]), Some(&uri));
+    link.until("the undo", |told| told.texts[&uri].1.contains("import os").then_some(())).await;
+    link.message("undone").await;
+    assert_eq!(project.read("price.py"), price, "the other session's edit stands");
+    // In Neovim the same words mean its own task now, since no other one stands.
+    nvim.command("AgentUndo fix the warnings").await;
+    nvim.finished().await;
+    assert_eq!(project.read("price.py"), PRICE);
+}

@@ -7,7 +7,7 @@ use crate::support::project::Project;
 use crate::support::replies::change;
 
 /// Waits for the window, reads and closes it.
-async fn page(nvim: &Nvim, name: &str) -> String {
+pub async fn page(nvim: &Nvim, name: &str) -> String {
     let shown = format!(
         "return (vim.wait(60000, function() return vim.api.nvim_buf_get_name(0) == 'sextant://{name}' end, 10))"
     );

@@ -1,9 +1,10 @@
 //! Two Neovims in one workspace: which of them a change is made in, what is refused, and what the other one sees.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::mcp::replace;
 use crate::meeting::listed;
+use crate::nvim::memory::page;
 use crate::rpc::{sextant, stderr, stdout};
 use crate::support::mcp::McpClient;
 use crate::support::nvim::Nvim;
@@ -13,7 +14,7 @@ const UNUSED: &str = "import os\n\n\ndef total(prices: list[int]) -> int:\n    r
 const MENDED: &str = "\n\ndef total(prices: list[int]) -> int:\n    return sum(prices)\n";
 
 /// A Neovim whose session has been opened by a command, with this file open.
-async fn used(project: &Project, file: &str) -> Nvim {
+pub async fn used(project: &Project, file: &str) -> Nvim {
     let mut nvim = Nvim::start(project, "{ quickfix = { open = false } }", &["ruff"]).await;
     nvim.edit(file).await;
     nvim.command("AgentAsk what is here?").await;
@@ -117,6 +118,48 @@ async fn an_undo_names_the_later_task_of_another_session_before_it_takes_it() {
     assert!(failure.contains("fix all warnings"), "{failure}");
     two.task("AgentUndo").await;
     assert_eq!(project.read("other.py"), UNUSED);
+}
+
+/// The words after `undo ` in a failure's hint, one for each offered undo.
+fn offered(failure: &Value) -> Vec<String> {
+    let hint = failure["hint"].as_str().unwrap_or_default();
+    let (_, ways) = hint.split_once(": ").unwrap_or_else(|| panic!("{failure}"));
+    ways.split(", ").filter_map(|way| way.strip_prefix("undo ")).map(str::to_owned).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tasks_of_the_same_words_in_two_sessions_are_taken_back_by_name() {
+    let project = Project::new(&[("cart.py", UNUSED), ("other.py", UNUSED)]);
+    let mut one = used(&project, "cart.py").await;
+    let mut two = used(&project, "other.py").await;
+    both_are_found(&project).await;
+    one.command("AgentAsk fix the warnings").await;
+    one.finished().await;
+    two.command("AgentAsk fix the warnings").await;
+    two.finished().await;
+    for words in ["", " fix the warnings"] {
+        one.command(&format!("AgentUndo{words}")).await;
+        let failure = one.failed().await;
+        let said = failure.to_string();
+        assert!(said.contains("cart.py") && said.contains("other.py"), "{said}");
+        assert!(offered(&failure).iter().all(|way| way.starts_with("task ")), "{said}");
+        assert_eq!((project.read("cart.py"), project.read("other.py")), (MENDED.to_owned(), MENDED.to_owned()));
+    }
+    one.command("AgentHistory").await;
+    let page = page(&one, "history").await;
+    assert_eq!(page.matches("(task ").count(), 2, "{page}");
+    one.command("AgentUndo").await;
+    let own = offered(&one.failed().await).remove(0);
+    one.command(&format!("AgentUndo {own}")).await;
+    one.finished().await;
+    assert_eq!((project.read("cart.py"), project.read("other.py")), (UNUSED.to_owned(), MENDED.to_owned()));
+    // A shell joins a session: it is told the same, and text typed in the other's buffer stays.
+    one.command("AgentUndo task 9-9").await;
+    assert!(one.failed().await.to_string().contains("no task that changed something is named"));
+    two.lua::<bool>("vim.api.nvim_buf_set_lines(0, -1, -1, false, { 'typed = 1' }) return true").await;
+    two.command("AgentUndo fix the warnings").await;
+    two.finished().await;
+    reads(&two, &format!("{UNUSED}typed = 1\n")).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::commands::undo::whose_task;
 use crate::durable::stack::{self, UndoPlace};
 use crate::edit::{edit_transaction, recover};
 use crate::editor::event::PageEntry;
@@ -146,7 +147,8 @@ pub fn page(history: &History) -> (String, Vec<PageEntry>) {
     }
     for done in &history.tasks {
         let next = if history.undo.as_ref() == Some(&done.task) { " ← undo" } else { "" };
-        lines.push(format!("- “{}”{}{next}", clean(&done.request), done.state.word()));
+        let name = whose_task::name_if_shared(history, done);
+        lines.push(format!("- “{}”{name}{}{next}", clean(&done.request), done.state.word()));
         entries.push(PageEntry { line: lines.len(), task: done.task.clone(), step: None });
         for step in &done.steps {
             let changed: Vec<String> = step.changed.iter().map(|name| clean(name)).collect();
