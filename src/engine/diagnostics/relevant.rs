@@ -43,7 +43,7 @@ enum Wish {
 
 /// The reports in scope that the task has introduced, that the request asks to fix, or that it speaks of.
 pub(crate) async fn relevant(hub: &DiagnosticsHub, work: &TaskWork) -> Relevant {
-    let found = reported::in_scope(hub, &work.scope).await;
+    let found = reported::in_scope(hub, &work.intent.analysis.read(&work.scope)).await;
     if hub.needs_providers {
         let narrowed = wanted_diagnostics::wanted(work);
         let split = move || {
@@ -100,10 +100,11 @@ fn wish(request: &str, is_step: bool) -> Wish {
     }
 }
 
-/// In a whole workspace, whether the request names the diagnostic, where it names anything.
+/// In a whole workspace, and outside of the scope, whether the request names the diagnostic, where it names anything.
 fn is_about(analysis: &Analysis, scope: &Scope, one: &LocatedDiagnostic) -> bool {
     let names = !(analysis.symbols.is_empty() && analysis.files.is_empty() && analysis.codes.is_empty());
-    !matches!(scope, Scope::Workspace) || !names || analysis.bears_on(one)
+    let is_own = !matches!(scope, Scope::Workspace) && scope.holds(&one.symbol);
+    is_own || !names || analysis.bears_on(one)
 }
 
 /// Whether it is an error of a symbol that the request names.

@@ -120,8 +120,10 @@ async fn open(edits: &EditService, model: &dyn Model, task: &mut Task, budget: P
     let context = context::step_facts(edits, model, &mut task.work, &mut task.conversation).await;
     let mut input = StepInput { context, ask: context::step_ask(task) };
     if task.conversation.transcript.is_open() {
-        // The opening has listed the sources that may be read.
-        input.context.sources.texts.retain(|(_, text)| !sources::is_list(text));
+        // An earlier message has listed the content of most sources.
+        let transcript = &task.conversation.transcript;
+        let is_told = |path: &str, text: &str| transcript.tells(path) && transcript.tells(text);
+        input.context.sources.texts.retain(|(path, text)| !(sources::is_list(text) && is_told(path, text)));
     }
     for (path, source) in &mut input.context.sources.texts {
         if task.conversation.transcript.holds(&SymbolPath::parse(path), source) {

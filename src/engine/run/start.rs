@@ -54,18 +54,7 @@ pub(crate) async fn begin(
         model: model.name().to_owned(),
     });
     task_budget::say_what_is_not_counted(&edits.store, model);
-    let mut documents = Vec::new();
-    for file in task.work.scope.files() {
-        let document = match target::document(&edits.workspace, &file).await {
-            Err(_) if task.work.intent.analysis.new_files.contains(&file) => continue,
-            read => read?,
-        };
-        if let Some(reason) = &document.locked {
-            let error = crate::editor::editor_error::EditorError::Locked { path: file, reason: reason.clone() };
-            return Err(error.into());
-        }
-        documents.push(document);
-    }
+    let documents = documents(&edits.workspace, &task.work, &request.text).await?;
     workspace_look::drop_stale(&edits.hub, &documents).await;
     first_look(&edits.hub, &documents, cancel).await?;
     listed::follow(edits).await;
@@ -84,6 +73,29 @@ pub(crate) async fn begin(
     keep::remember_start(&edits.store, &task.work.events, &task.work.request).await;
     tell_risk(&edits.hub, &mut task.work, None).await;
     Ok(task)
+}
+
+/// The files of a task as they are now: those in its scope, and those that its question is about.
+async fn documents(workspace: &Workspace, work: &TaskWork, request: &str) -> Result<Vec<Document>, Failure> {
+    let mut documents = Vec::new();
+    let of_scope = work.scope.files();
+    for file in work.intent.analysis.read(&work.scope).files() {
+        let in_scope = of_scope.contains(&file);
+        // A look at a file may have to wait for a server.
+        if !in_scope && !request_kind::speaks_of_reports(request) {
+            continue;
+        }
+        let document = match target::document(workspace, &file).await {
+            Err(_) if !in_scope || work.intent.analysis.new_files.contains(&file) => continue,
+            read => read?,
+        };
+        if in_scope && let Some(reason) = &document.locked {
+            let error = crate::editor::editor_error::EditorError::Locked { path: file, reason: reason.clone() };
+            return Err(error.into());
+        }
+        documents.push(document);
+    }
+    Ok(documents)
 }
 
 /// Looks over the workspace, if the task is about its reports and this process has not looked yet.

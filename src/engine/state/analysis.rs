@@ -62,6 +62,11 @@ impl Analysis {
         self.symbols.iter().cloned().chain(files).filter(|symbol| !shown(symbol)).take(MOST_SOURCES).collect()
     }
 
+    /// What a task reads: its scope, and what a question names beside it. A question widens no scope.
+    pub(crate) fn read(&self, scope: &Scope) -> Scope {
+        if self.question { scope.widened(&self.named(scope)) } else { scope.clone() }
+    }
+
     /// Whether a diagnostic is about a symbol or file that the request names.
     pub(crate) fn bears_on(&self, found: &LocatedDiagnostic) -> bool {
         let named = !self.symbols.is_empty() && Scope::Symbols(self.symbols.clone()).holds(&found.symbol);

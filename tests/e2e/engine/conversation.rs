@@ -9,6 +9,7 @@ use sextant::llm::step::{PlanReplyStep, StepReply};
 use crate::engine::{TEXT, project, replace};
 use crate::support::engine::{Setup, Talked, TestEngine, act, calls, last, plan_of, planned, says};
 use crate::support::project::Project;
+use crate::support::servers::fake_config;
 
 fn talk(chats: Vec<ChatReply>) -> Setup {
     Setup { chats, syntax: true, ..Setup::default() }
@@ -491,4 +492,34 @@ async fn the_model_reads_that_its_edits_were_taken_back_for_the_fallback() {
     assert!(retold.contains("were taken back: the text is as it was before the step"), "{retold}");
     assert!(retold.contains("    return 1\n"), "{retold}");
     assert!(project.read("a.py").contains("return 12\n"));
+}
+
+#[tokio::test]
+async fn a_later_question_about_another_file_has_its_source_and_its_reports() {
+    let other = "def total() -> int:\n    return bad\n";
+    let long: String = (0..2000).map(|n| format!("def h{n}() -> int:\n    return {n}\n")).collect();
+    for (path, text, named) in
+        [("b.py", "what is the error in this file?", false), ("a.py", "what is the error in b.py?", true)]
+    {
+        let project = Project::new(&[("a.py", TEXT), ("b.py", other), ("long.py", &long)]);
+        let script = json!({"on": {"textDocument/didOpen": [[{"publish": {"version": "same", "items": "scan"}}]]}});
+        let servers = vec![fake_config(&project.beside("fake"), &script)];
+        let setup = Setup { servers, ..talk(vec![says("f gives 1."), says("It is bad."), says("Functions.")]) };
+        let engine = TestEngine::new(&project, setup);
+        let request = |text: &str, path: &str, follows: bool| Request {
+            text: text.into(),
+            path: Some(project.root().join(path).display().to_string()),
+            follows,
+            ..Request::default()
+        };
+        engine.ask_about(&request("what does f give?", "a.py", false)).await;
+        engine.ask_about(&request(text, path, true)).await;
+        let told = engine.talked()[1].last();
+        assert!(told.contains("def total() -> int:\n    return bad\n"), "{path}: {told}");
+        assert!(told.contains("total bad [fake] this is bad"), "{path}: {told}");
+        assert_eq!(told.contains("May edit: a.py"), named, "a question widens nothing: {told}");
+        engine.ask_about(&request("what is in long.py?", "a.py", true)).await;
+        let told = engine.talked()[2].last();
+        assert!(told.contains("long.py") && told.contains("h0, h1"), "what it has: {told}");
+    }
 }
