@@ -319,10 +319,15 @@ fn note(service: &EditService, now: &ReviewState, wish: &ReviewRequest) -> Resul
     Ok("noted for the agent".to_owned())
 }
 
+/// Most diagnostics of a rejected change that the agent reads.
+const REPORTED: usize = 4;
+
 fn note_of(path: &str, hunk: &ReviewHunk, rejected: bool, reason: &str) -> ReviewNote {
     let place = if hunk.symbol.is_empty() { path.to_owned() } else { format!("{path}::{}", hunk.symbol) };
     let code = if hunk.added.is_empty() { &hunk.removed } else { &hunk.added };
-    ReviewNote { place, rejected, code: code.join("\n"), reason: headline(reason).clone() }
+    let shown = hunk.diagnostics.iter().filter(|_| rejected).take(REPORTED);
+    let reported = shown.map(|entry| headline(&entry.text)).collect();
+    ReviewNote { place, rejected, code: code.join("\n"), reason: headline(reason), reported }
 }
 
 async fn feedback(service: &EditService, mode: Mode, what: &str, reason: &str) {

@@ -49,7 +49,11 @@ pub(crate) async fn forget(store: &TaskStore, filter: &Forget) {
     }
     let holds =
         |parts: &[&str]| text.as_ref().is_none_or(|text| parts.iter().any(|part| part.to_lowercase().contains(text)));
-    let noted = |note: &ReviewNote| holds(&[&note.place, &note.code, &note.reason]);
+    let noted = |note: &ReviewNote| {
+        let reported = note.reported.iter().map(String::as_str);
+        let parts: Vec<&str> = [&*note.place, &*note.code, &*note.reason].into_iter().chain(reported).collect();
+        holds(&parts)
+    };
     let kept = |one: &RejectedText| !holds(&[&one.path, &one.with, &one.without]) && !one.notes.iter().any(&noted);
     store.review.change(|review| {
         review.notes.retain(|note| !noted(note));

@@ -1,11 +1,12 @@
 //! The review behind every door: edits of clients outside are in it, and the agent hears of rejections once.
 
 use serde_json::{Value, json};
-use sextant::engine::{OutsideClient, ReviewAction, ReviewRequest, ReviewScope, ReviewState};
+use sextant::engine::{Event, OutsideClient, ReviewAction, ReviewRequest, ReviewScope, ReviewState};
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::{TEXT, project, replace};
 use crate::support::engine::{Setup, TestEngine, last};
+use crate::support::servers::fake_config;
 
 fn setup() -> Setup {
     Setup { syntax: true, memory: true, ..Setup::default() }
@@ -71,6 +72,29 @@ async fn another_process_goes_on_with_the_review_and_the_agent_hears_of_it_once(
         let line = "a.py::f (`return 11`): the user rejected your change: leave it alone";
         assert_eq!(prompt.contains(line), heard, "{prompt}");
     }
+}
+
+#[tokio::test]
+async fn the_agent_hears_what_was_reported_of_a_rejected_change() {
+    let project = project();
+    let publish = json!([[{"publish": {"version": "same", "items": "scan"}}]]);
+    let script = json!({"on": {"textDocument/didOpen": publish, "textDocument/didChange": publish}});
+    let servers = vec![fake_config(&project.beside("fake"), &script)];
+    let config = json!({"diagnostics": {"new_errors": "keep"}});
+    let mut engine = TestEngine::new(&project, Setup { servers, config, ..setup() });
+    edit(&engine, replace("return 1", "return bad")).await;
+    let listed = async {
+        while !matches!(engine.events.recv().await, Some(Event::Introduced { entries, .. }) if entries.len() == 1) {}
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(60), listed).await.expect("the list does not come");
+    let shown = wish(&engine, ReviewAction::Show, ReviewScope::All, "").await;
+    assert_eq!(shown.files[0].hunks[0].diagnostics.len(), 1, "{shown:?}");
+    wish(&engine, ReviewAction::Reject, ReviewScope::All, "not this name").await;
+    engine.model.push(last("read_file", json!({"path": "a.py"})));
+    engine.ask("look at f in a.py").await;
+    let prompt = engine.model.asked.lock().unwrap().last().expect("a question").context.memory.remarks.join("\n");
+    let line = "a.py::f (`return bad`): the user rejected your change: not this name; it had brought: f: this is bad";
+    assert!(prompt.contains(line), "{prompt}");
 }
 
 #[tokio::test]

@@ -57,6 +57,9 @@ pub struct ReviewNote {
     /// The code that it is about.
     pub code: String,
     pub reason: String,
+    /// What was reported of a rejected change, each as one line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reported: Vec<String>,
 }
 
 impl ReviewNote {
@@ -66,7 +69,9 @@ impl ReviewNote {
         let why = if self.reason.is_empty() { String::new() } else { format!(": {}", self.reason) };
         let code = self.code.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
         let code = if code.is_empty() { String::new() } else { format!(" (`{code}`)") };
-        format!("{}{code}: {what}{why}", self.place)
+        let reported = self.reported.join("; ");
+        let reported = if reported.is_empty() { reported } else { format!("; it had brought: {reported}") };
+        format!("{}{code}: {what}{why}{reported}", self.place)
     }
 }
 
