@@ -20,8 +20,8 @@ use crate::durable::stack::{self, Stack, UndoPlace, stack};
 use crate::edit::rollback::{self, RollbackPlan};
 use crate::edit::{edit_transaction, recover};
 use crate::editor::event::Event;
-use crate::plan::Plan;
 use crate::plan::plan_event::plan_event;
+use crate::plan::{Plan, StepState};
 use crate::run::listed;
 use crate::state::edit_service::EditService;
 use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal, RolledBack};
@@ -30,6 +30,8 @@ use crate::state::plan_service::PlanService;
 use crate::state::undo_target::{Chosen, Pick, Target, choose, standing};
 use sextant_base::failure::Failure;
 use sextant_base::hint::{Hint, HintCode};
+use sextant_base::one_line::headline;
+use sextant_base::plural::counted;
 
 /// The part of the work that the user wants taken back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -250,10 +252,22 @@ async fn follow(
     stack::note(&mut history, journal);
     drop(history);
     if let Some((phase, plan)) = resumable::replace_plan(&edits.store, plans, journal, plan).await {
-        events.push(plan_event(&plan, phase.words()));
+        // An approval means the plan that waits: no other one is shown in its place.
+        let is_shown =
+            plans.waiting.lock().await.as_ref().is_none_or(|(_, task)| task.work.journal.task == journal.task);
+        events.push(match is_shown {
+            true => plan_event(&plan, phase.words()),
+            false => Event::Progress { text: beside(&plan) },
+        });
     }
     let files: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
     listed::look_again(edits, &journal.task, &files).await;
+}
+
+/// The state of a plan that does not wait for an approval, after an undo or a redo in it.
+fn beside(plan: &Plan) -> String {
+    let open = plan.steps.iter().filter(|step| step.state == StepState::Open).count();
+    format!("“{}” has {} beside the plan that waits", headline(&plan.title), counted(open, "open step"))
 }
 
 /// The part of an undo that memory keeps.

@@ -9,6 +9,7 @@ use crate::plan::{Plan, StepState};
 use crate::state::durable::Durable;
 use crate::state::journal::Journal;
 use crate::state::plan_service::PlanService;
+use crate::state::task::Task;
 use crate::state::task_store::TaskStore;
 use sextant_base::failure::Failure;
 use sextant_base::hint::{Hint, HintCode};
@@ -79,7 +80,11 @@ pub(crate) async fn waiting(store: &TaskStore) -> Result<Option<WaitingTask>, Fa
 
 /// The current plan of a task, in this process or in the store.
 pub(crate) async fn plan_of(store: &TaskStore, plans: &PlanService, task: &str) -> Option<Plan> {
-    if let Some((plan, _)) = plans.waiting.lock().await.as_ref().filter(|(_, known)| known.work.journal.task == task) {
+    let is_it = |known: &(Plan, Task)| known.1.work.journal.task == task;
+    if let Some((plan, _)) = plans.waiting.lock().await.as_ref().filter(|known| is_it(known)) {
+        return Some(plan.clone());
+    }
+    if let Some((plan, _)) = plans.aside.lock().await.iter().find(|known| is_it(known)) {
         return Some(plan.clone());
     }
     let durable = open_store::durable(store).await?;
@@ -103,7 +108,9 @@ pub(crate) async fn replace_plan(
 ) -> Option<(Phase, Plan)> {
     let open = |plan: &Plan| plan.steps.iter().any(|step| step.state == StepState::Open);
     let mut known = plans.waiting.lock().await;
-    if let Some((own, task)) = known.as_mut().filter(|(_, task)| task.work.journal.task == journal.task) {
+    let is_it = |known: &&mut (Plan, Task)| known.1.work.journal.task == journal.task;
+    let mut aside = plans.aside.lock().await;
+    if let Some((own, task)) = known.as_mut().filter(is_it).or_else(|| aside.iter_mut().find(is_it)) {
         own.clone_from(plan.as_ref()?);
         task.work.journal = journal.clone();
         task.progress.question = None;
@@ -111,7 +118,7 @@ pub(crate) async fn replace_plan(
         durable::keep_task(store, task, Some(own), phase).await;
         return Some((phase, own.clone()));
     }
-    drop(known);
+    drop((known, aside));
     let durable = open_store::durable(store).await?;
     let (mut run, before) = kept(&store.events, &durable, &journal.task).await?;
     let phase = match &plan {

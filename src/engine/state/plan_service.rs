@@ -16,7 +16,8 @@ const ASIDE: usize = 8;
 pub(crate) struct PlanService {
     /// The plan that waits, with its task.
     pub(crate) waiting: Mutex<Option<(Plan, Task)>>,
-    /// Earlier plans that wait and are stored nowhere, since there is no memory; the last one first.
+    /// Earlier plans that are stored nowhere, since there is no memory; the last one first. One that is over stays for an
+    /// undo, which opens its steps again.
     pub(crate) aside: Mutex<Vec<(Plan, Task)>>,
     /// Whether the last request led to no plan: an approval now does not mean an older plan.
     pub(crate) no_plan: AtomicBool,
@@ -42,10 +43,14 @@ impl PlanService {
     /// Lets no plan wait for an approval. The one that did can be chosen again.
     pub(crate) async fn lay_aside(&self) {
         let Some((plan, task)) = self.waiting.lock().await.take() else { return };
-        if task.keep.revision.is_none() && plan.steps.iter().any(|step| step.state == StepState::Open) {
+        if task.keep.revision.is_none() && (is_open(&plan) || !task.work.journal.is_empty()) {
             let mut aside = self.aside.lock().await;
             aside.insert(0, (plan, task));
-            aside.truncate(ASIDE);
+            while aside.len() > ASIDE {
+                let over = aside.iter().rposition(|(plan, _)| !is_open(plan));
+                let oldest = over.unwrap_or(aside.len() - 1);
+                aside.remove(oldest);
+            }
         }
     }
 
@@ -71,4 +76,8 @@ impl PlanService {
     pub(crate) fn mode(&self) -> Mode {
         (*self.mode.read().unwrap_or_else(PoisonError::into_inner)).into()
     }
+}
+
+fn is_open(plan: &Plan) -> bool {
+    plan.steps.iter().any(|step| step.state == StepState::Open)
 }

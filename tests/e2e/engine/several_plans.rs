@@ -6,6 +6,7 @@ use sextant::engine::Event;
 use crate::support::engine::{Setup, TestEngine, last, plan_of, planned};
 use crate::support::project::Project;
 use crate::support::replies::change;
+use crate::support::undo::UndoWords;
 
 const A: &str = "def f() -> int:\n    return 1\n";
 const B: &str = "def h() -> int:\n    return 1\n";
@@ -116,4 +117,29 @@ async fn words_that_mean_several_choose_none() {
     let engine = two(&project, true, &[]).await;
     let failure = engine.session.resume_chosen("the", false, &engine.cancel).await.result.expect_err("two are meant");
     assert!(failure.message.contains("several that wait are named “the”"), "{failure:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_undo_opens_the_steps_of_an_earlier_plan_and_the_one_that_waits_stays() {
+    for memory in [true, false] {
+        let project = project();
+        let engine = two(&project, memory, &["a.py", "a.py"]).await;
+        engine.session.resume_chosen("2", false, &engine.cancel).await.result.expect("it is shown");
+        assert!(engine.approve().await.0.expect("it ran").ok);
+        engine.session.resume_chosen("1", false, &engine.cancel).await.result.expect("the other one");
+        let undone = engine.session.undo().await;
+        undone.result.expect("it is taken back");
+        assert_eq!(project.read("a.py"), A, "{memory}");
+        let word = "“The first” has 1 open step beside the plan that waits";
+        let is_told = |event: &Event| matches!(event, Event::Progress { text } if text == word);
+        assert!(undone.events.iter().any(is_told) && shown(&undone.events).is_empty(), "{memory}: {:?}", undone.events);
+        let rows = list(&engine).await;
+        assert!(
+            rows.iter().any(|row| row.contains("“The first”") && row.contains("0 of 1 step done")),
+            "{memory}: {rows:?}"
+        );
+        engine.session.resume_chosen("first", false, &engine.cancel).await.result.expect("it is shown");
+        assert!(engine.approve().await.0.expect("it ran").ok);
+        assert!(project.read("a.py").contains("return 2") && project.read("b.py") == B, "{memory}");
+    }
 }
