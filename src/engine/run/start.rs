@@ -4,7 +4,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::diagnostics::{collect_diagnostics, reported, workspace_look};
 use crate::durable::stored_review;
-use crate::edit::{permissions, review_texts};
+use crate::edit::{file_ownership, permissions, review_texts};
 use crate::editor::Document;
 use crate::editor::event::{Event, WaitPhase};
 use crate::memory::keep;
@@ -55,6 +55,10 @@ pub(crate) async fn begin(
     });
     task_budget::say_what_is_not_counted(&edits.store, model);
     let documents = documents(&edits.workspace, &task.work, &request.text).await?;
+    if matches!(request_kind::classify(&request.text), Ask::Repair | Ask::Work) {
+        // Nobody has to pay for a reply that cannot be carried out.
+        file_ownership::check_task(edits, &task.work.scope.files()).await?;
+    }
     workspace_look::drop_stale(&edits.hub, &documents).await;
     first_look(&edits.hub, &documents, cancel).await?;
     listed::follow(edits).await;

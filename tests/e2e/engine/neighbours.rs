@@ -57,9 +57,9 @@ async fn a_file_of_another_session_is_refused_with_its_name_and_stays_as_it_is()
             let engine = TestEngine::new(&project, setup);
             let other = Other::with(&project, "a.py", how);
             engine.session.know_neighbours(Arc::<Other>::clone(&other));
-            engine.ask("change f").await;
+            let told = engine.ask("change f").await["failed"].to_string();
             assert_eq!(project.read("a.py"), TEXT);
-            let told = engine.told().join("\n");
+            assert!(engine.model.asked.lock().unwrap().is_empty(), "no reply is lost");
             assert!(told.contains(&format!("a.py is open in another session of this workspace, {words}")), "{told}");
             assert!(told.contains("--session nvim-77"), "the way out: {told}");
             // Nothing was entered, and nothing is left open.

@@ -4,9 +4,11 @@ use serde_json::{Value, json};
 
 use crate::mcp::replace;
 use crate::meeting::listed;
+use crate::nvim::ask::options;
 use crate::nvim::memory::page;
 use crate::rpc::{sextant, stderr, stdout};
 use crate::support::mcp::McpClient;
+use crate::support::model_server::ModelServer;
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
 
@@ -72,6 +74,21 @@ async fn a_file_is_changed_in_the_neovim_that_has_it_and_refused_elsewhere() {
     let beside = sextant(&project, &["ask", "fix the warnings", "--file", "cart.py", "--headless"]).await;
     assert!(!stdout(&beside).contains("1 edit"), "{}", stdout(&beside));
     assert_eq!(project.read("cart.py"), UNUSED, "the unsaved changes are the user's to write");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_model_is_asked_for_a_file_with_unsaved_text_elsewhere() {
+    let project = Project::new(&[("cart.py", UNUSED)]);
+    let one = used(&project, "cart.py").await;
+    one.command("call append('$', 'extra = 1')").await;
+    let server = ModelServer::start([]).await;
+    let mut two = Nvim::start(&project, &options(&server), &[]).await;
+    two.edit("cart.py").await;
+    two.command("AgentAsk add a docstring to total").await;
+    let failure = two.failed().await.to_string();
+    assert!(failure.contains(&name(&one)) && failure.contains("with unsaved changes"), "{failure}");
+    assert_eq!(server.requests().len(), 0);
+    assert_eq!(one.text().await, format!("{UNUSED}extra = 1\n"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
