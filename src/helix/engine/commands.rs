@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::engine::links::{ERROR, EngineLink, INFO};
-use crate::engine::request_arguments::{GivenArguments, real};
+use crate::engine::request_arguments::{GivenArguments, GivenPlace, real};
 use crate::engine::{EngineHost, OpenSession, helix_wording};
 use crate::link::AgentCommand;
 use sextant_base::deadline::Deadline;
@@ -33,7 +33,7 @@ pub(super) fn take(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, command: Ag
     let root = engine.setup.root.path();
     let inside = |uri: &&String| path::from_uri(uri).is_none_or(|file| path::relative(root, &real(file)).is_some());
     if let Some(uri) = command.document.as_ref().filter(|uri| !engine.is_page(uri)).filter(inside) {
-        *lock(&engine.asked_from) = Some(uri.clone());
+        lock(&engine.asked_from).came_from(uri);
     }
     tokio::spawn(async move {
         if let Err(failure) = carry_out(&engine, &link, &command).await {
@@ -43,7 +43,10 @@ pub(super) fn take(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, command: Ag
 }
 
 async fn carry_out(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, command: &AgentCommand) -> Result<(), Failure> {
-    let given = GivenArguments::read(&command.arguments)?;
+    let mut given = GivenArguments::read(&command.arguments)?;
+    if matches!(command.command.as_str(), "agent.ask" | "agent.plan") {
+        place_in_code(engine, &mut given.place, command.document.as_deref());
+    }
     let agent = Arc::clone(&engine.session()?.agent);
     let document = about(engine, link, command.document.as_deref());
     match command.command.as_str() {
@@ -80,11 +83,41 @@ async fn carry_out(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, command: &A
     }
 }
 
+/// The code that the user came from to a page.
+#[derive(Debug, Default)]
+pub(super) struct AskedFrom {
+    pub(super) uri: Option<String>,
+    /// The lines of the last request there.
+    lines: Option<(usize, usize)>,
+}
+
+impl AskedFrom {
+    fn came_from(&mut self, uri: &str) {
+        if self.uri.as_deref() != Some(uri) {
+            *self = Self { uri: Some(uri.to_owned()), lines: None };
+        }
+    }
+}
+
+/// In a page, the lines of the last request stand for those of the page. A request in the conversation goes on with it.
+fn place_in_code(engine: &EngineHost, place: &mut GivenPlace, document: Option<&str>) {
+    let Some(uri) = document.filter(|_| place.file.is_none()) else { return };
+    let mut asked_from = lock(&engine.asked_from);
+    if !engine.is_page(uri) {
+        asked_from.lines = place.lines();
+        return;
+    }
+    place.follows = uri == engine.answers.page.uri();
+    if place.lines().is_some() {
+        place.use_lines(asked_from.lines);
+    }
+}
+
 /// The file that a command is about. From a page it is the file that the user came from. An editor may send a command
 /// before it has reported any document to this proxy. Then it is the file that the editor touched last at another
 /// proxy.
 fn about(engine: &EngineHost, link: &EngineLink, named: Option<&str>) -> Option<String> {
-    let asked_from = || lock(&engine.asked_from).clone();
+    let asked_from = || lock(&engine.asked_from).uri.clone();
     let touched = || engine.buffers.mirror.touched_last(engine.setup.root.path(), link.hello.editor_pid);
     match named {
         Some(uri) if !engine.is_page(uri) => Some(uri.to_owned()),
@@ -95,7 +128,7 @@ fn about(engine: &EngineHost, link: &EngineLink, named: Option<&str>) -> Option<
 
 /// The file of the user, as far as it is known outside of a command.
 pub(super) fn asked_about(engine: &EngineHost) -> Option<String> {
-    lock(&engine.asked_from).clone().or_else(|| engine.buffers.mirror.touched_last(engine.setup.root.path(), None))
+    lock(&engine.asked_from).uri.clone().or_else(|| engine.buffers.mirror.touched_last(engine.setup.root.path(), None))
 }
 
 /// The commands that run no model: they undo a task, go on with it, or show a text to read.

@@ -39,6 +39,7 @@ use tokio::sync::OnceCell;
 
 use crate::engine::buffers::EditorBuffers;
 use crate::engine::changed_lines::OfferedChanges;
+use crate::engine::commands::AskedFrom;
 use crate::engine::conversation_page::ConversationPage;
 use crate::engine::introduced::OwnFindings;
 use crate::engine::links::{EngineLink, Links};
@@ -124,7 +125,7 @@ struct EngineHost {
     changes: OfferedChanges,
     spares: SpareServers,
     /// The file that the last command came from.
-    asked_from: Mutex<Option<String>>,
+    asked_from: Mutex<AskedFrom>,
 }
 
 /// Serves the proxies of one workspace until the last one is gone. The caller holds the lock of the workspace's engine.

@@ -83,7 +83,7 @@ impl QuestionAsked {
 
     /// The pages and files whose code actions answer it. The plan's page has its own.
     fn places(&self, engine: &EngineHost) -> Vec<String> {
-        let places = [Some(engine.answers.page.uri().to_owned()), lock(&engine.asked_from).clone()];
+        let places = [Some(engine.answers.page.uri().to_owned()), lock(&engine.asked_from).uri.clone()];
         places.into_iter().flatten().filter(|uri| uri != engine.plan.page.uri()).collect()
     }
 

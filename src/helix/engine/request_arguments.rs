@@ -30,6 +30,9 @@ pub(super) struct GivenPlace {
     /// The request must change nothing.
     #[serde(alias = "forbidEdits")]
     pub(super) forbid_edits: bool,
+    /// The request goes on with the conversation.
+    #[serde(skip)]
+    pub(super) follows: bool,
 }
 
 /// The arguments, whatever their order.
@@ -75,7 +78,12 @@ impl GivenPlace {
         self.lines().map(|(first, _)| first)
     }
 
-    fn lines(&self) -> Option<(usize, usize)> {
+    /// Puts these lines in the place of those of a page.
+    pub(super) fn use_lines(&mut self, lines: Option<(usize, usize)>) {
+        (self.line, self.lines, self.range) = (None, lines, None);
+    }
+
+    pub(super) fn lines(&self) -> Option<(usize, usize)> {
         let range = self.range.map(|range| (range.start.line as usize + 1, range.end.line as usize + 1));
         let ordered = |(one, other): (usize, usize)| (one.min(other).max(1), one.max(other).max(1));
         self.lines.or_else(|| self.line.map(|line| (line, line))).or(range).map(ordered)
@@ -119,7 +127,7 @@ impl EngineHost {
         let lines = file.as_ref().and_then(|_| place.lines());
         let path = file.map(|file| file.to_string_lossy().into_owned());
         let text = if place.forbid_edits { format!("{text}. Do not change anything.") } else { text.clone() };
-        Ok(Request { text, path, lines, symbols, workspace, follows: false, entry: String::new() })
+        Ok(Request { text, path, lines, symbols, workspace, follows: place.follows, entry: String::new() })
     }
 }
 

@@ -98,3 +98,24 @@ async fn the_progress_names_the_phase_with_its_seconds_and_leaves_time_to_read_a
     link.message("It returns one.").await;
     link.until("the end", |told| (told.progress.last()?["kind"] == "end").then_some(())).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_in_the_conversation_goes_on_with_it_about_the_code_that_the_user_came_from() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start([Wire::Chat.reply(&says(DONE)), Wire::Chat.reply(&says(DONE))]).await;
+    let _engine = engine(&project);
+    let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
+    link.open("a.py");
+    let uri = link.uri("a.py");
+    link.command("agent.ask", json!([{"lines": [1, 1]}, "what does f return?"]), Some(&uri));
+    link.message("It returns one.").await;
+    link.command("agent.show", json!([]), Some(&uri));
+    let page = link.until("the page", |told| told.shown.last().cloned()).await;
+    // The keys send the line of the cursor, which is one of the page.
+    link.command("agent.ask", json!([{"lines": [79, 79]}, "and in which line?"]), Some(&page));
+    link.until("the end", |told| (told.texts[&page].1.matches("It returns one.").count() == 2).then_some(())).await;
+    let requests = server.requests();
+    let told = requests.last().expect("a request").said_by("user").to_owned();
+    assert!(told.contains("what does f return?") && told.contains("It returns one."), "the exchange before: {told}");
+    assert!(told.contains("May edit: a.py::f"), "{told}");
+}
