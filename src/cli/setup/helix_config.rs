@@ -18,26 +18,33 @@ pub(in crate::cli) const PREFIX: &str = "space A";
 /// The user's settings that would have been changed, and are left as they are.
 pub(super) type SetupNotes = Vec<String>;
 
-/// The keys, and the text that each types. Those that end in `<left>` leave the prompt open, between the quotes.
+/// The keys, and the text that each types. Those that end in `<left>` leave the prompt open, between the quotes. A server
+/// does not learn which buffer has the focus: a command about one names it.
 const KEYS: &[(&str, &str)] = &[
-    ("a", "@:lsp-workspace-command agent.ask {\"lines\":[%{selection_line_start},%{selection_line_end}]} \"\"<left>"),
-    ("f", "@:lsp-workspace-command agent.ask \"\"<left>"),
+    (
+        "a",
+        "@:lsp-workspace-command agent.ask {\"lines\":[%{selection_line_start},%{selection_line_end}],\"buffer\":\"%{buffer_name}\"} \"\"<left>",
+    ),
+    ("f", "@:lsp-workspace-command agent.ask {\"buffer\":\"%{buffer_name}\"} \"\"<left>"),
     ("F", "@:lsp-workspace-command agent.ask {\"workspace\":true} \"\"<left>"),
-    ("e", ":lsp-workspace-command agent.ask {\"lines\":[%{selection_line_start},%{selection_line_end}]}"),
-    ("p", "@:lsp-workspace-command agent.plan \"\"<left>"),
+    (
+        "e",
+        ":lsp-workspace-command agent.ask {\"lines\":[%{selection_line_start},%{selection_line_end}],\"buffer\":\"%{buffer_name}\"}",
+    ),
+    ("p", "@:lsp-workspace-command agent.plan {\"buffer\":\"%{buffer_name}\"} \"\"<left>"),
     ("P", ":lsp-workspace-command agent.plan"),
     ("c", "@:lsp-workspace-command agent.change \"\"<left>"),
     ("y", ":lsp-workspace-command agent.approve"),
     ("n", ":lsp-workspace-command agent.step"),
     ("r", "@:lsp-workspace-command agent.answer \"\"<left>"),
-    ("b", ":lsp-workspace-command agent.apply {\"line\":%{cursor_line}}"),
+    ("b", ":lsp-workspace-command agent.apply {\"line\":%{cursor_line},\"buffer\":\"%{buffer_name}\"}"),
     ("s", ":lsp-workspace-command agent.stop"),
     ("u", ":lsp-workspace-command agent.undo"),
     ("U", ":lsp-workspace-command agent.redo"),
     ("g", ":lsp-workspace-command agent.resume"),
     ("m", "@:lsp-workspace-command agent.mode \"\"<left>"),
     ("o", ":lsp-workspace-command agent.show"),
-    ("d", ":lsp-workspace-command agent.diagnostics"),
+    ("d", ":lsp-workspace-command agent.diagnostics {\"buffer\":\"%{buffer_name}\"}"),
     ("D", ":lsp-workspace-command agent.diff"),
     ("h", ":lsp-workspace-command agent.history"),
     ("i", ":lsp-workspace-command agent.stats"),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::engine::links::{ERROR, EngineLink, INFO};
-use crate::engine::request_arguments::{GivenArguments, GivenPlace, real};
+use crate::engine::request_arguments::{GivenArguments, GivenPlace, buffer_of, real};
 use crate::engine::{EngineHost, OpenSession, helix_wording};
 use crate::link::AgentCommand;
 use sextant_base::deadline::Deadline;
@@ -28,9 +28,11 @@ const TRACE: usize = 6000;
 const EDITABLE: &str = "<!-- edit the lines with a space or +; :w takes them over -->";
 
 /// Carries out a command, and returns at once.
-pub(super) fn take(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, command: AgentCommand) {
+pub(super) fn take(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, mut command: AgentCommand) {
     let (engine, link) = (Arc::clone(engine), Arc::clone(link));
     let root = engine.setup.root.path();
+    let named = |name| engine.buffers.mirror.of_buffer(root, name, link.hello.editor_pid);
+    command.document = buffer_of(&command.arguments).and_then(named).or(command.document);
     let inside = |uri: &&String| path::from_uri(uri).is_none_or(|file| path::relative(root, &real(file)).is_some());
     if let Some(uri) = command.document.as_ref().filter(|uri| !engine.is_page(uri)).filter(inside) {
         lock(&engine.asked_from).came_from(uri);

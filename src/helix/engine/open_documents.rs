@@ -174,6 +174,18 @@ impl Mirror {
         below.max_by_key(|document| (document.editor == editor, document.touched)).map(|found| found.uri.clone())
     }
 
+    /// The open document that an editor means by the name of a buffer: a path from its working folder, which is mostly the
+    /// root, or from the home folder.
+    pub(super) fn of_buffer(&self, root: &Path, name: &str, editor: Option<u32>) -> Option<String> {
+        let name = Path::new(name.strip_prefix("~/").unwrap_or(name));
+        let held = lock(&self.held);
+        let named = held.documents.values().filter(|document| document.file.ends_with(name));
+        let order = |document: &&MirroredDocument| {
+            (document.editor != editor, document.file != root.join(name), document.file.components().count())
+        };
+        named.min_by_key(order).map(|found| found.uri.clone())
+    }
+
     /// The version that one link has of a document.
     pub(super) fn version_at(&self, link: u64, uri: &str) -> Option<i64> {
         lock(&self.held).documents.get(&(link, uri.to_owned())).map(|document| document.version)

@@ -18,6 +18,8 @@ pub(super) struct GivenPlace {
     /// A path, or a URI.
     #[serde(alias = "uri", alias = "path")]
     pub(super) file: Option<String>,
+    /// The buffer with the focus, as Helix names it: from its working folder, or from `~`.
+    pub(super) buffer: Option<String>,
     /// One-based.
     pub(super) line: Option<usize>,
     pub(super) lines: Option<(usize, usize)>,
@@ -70,6 +72,11 @@ impl GivenArguments {
         }
         Ok(given)
     }
+}
+
+/// The name of the buffer among the arguments of a command.
+pub(super) fn buffer_of(arguments: &[Value]) -> Option<&str> {
+    arguments.iter().find_map(|argument| argument.get("buffer")?.as_str())
 }
 
 impl GivenPlace {

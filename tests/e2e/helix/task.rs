@@ -271,3 +271,18 @@ async fn an_undo_beside_a_neovim_with_the_same_request_takes_the_task_that_is_na
     nvim.finished().await;
     assert_eq!(project.read("price.py"), PRICE);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_is_about_the_buffer_that_it_names_and_not_about_the_last_one_that_was_opened() {
+    let project = Project::new(&[("cart.py", CART), ("sub/cart.py", PRICE), ("price.py", PRICE)]);
+    let _engine = engine(&project);
+    let mut link = EditorLink::to(&project).await;
+    link.open("sub/cart.py");
+    link.open("cart.py");
+    link.open("price.py");
+    let (cart, price) = (link.uri("cart.py"), link.uri("price.py"));
+    // As `hx cart.py price.py` sends it: all files are opened, and the first one has the focus.
+    link.command("agent.ask", json!([{"lines": [1, 5], "buffer": "cart.py"}, "fix the warnings"]), Some(&price));
+    link.until("the edit", |told| (!told.texts[&cart].1.contains("import")).then_some(())).await;
+    assert_eq!((link.text(&price), link.text(&link.uri("sub/cart.py"))), (PRICE.to_owned(), PRICE.to_owned()));
+}
