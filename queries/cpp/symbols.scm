@@ -13,6 +13,5 @@
   (class_specifier !body) (dependent_type)] declarator: (_) @wrapped) @wrapper
 (declaration type: (class_specifier body: (_)) @wrapped) @wrapper
 (template_declaration [(function_definition) (class_specifier) (struct_specifier) (union_specifier) (declaration)
-  ((template_declaration (declaration declarator: (_) @declarator) @variable) (#set! path "::"))
-(alias_declaration) (concept_definition) (field_declaration) (template_declaration)] @wrapped) @wrapper
+  (alias_declaration) (concept_definition) (field_declaration) (template_declaration)] @wrapped) @wrapper
 (attribute_declaration) @decorator
