@@ -241,7 +241,7 @@ fn of_names(
     }
     reach.files.extend(then);
     let used = words.union(&names).filter(|word| *word != EVERYTHING).cloned().collect();
-    reach.take_unread(unchecked(&chain, change, &used, &reach.files));
+    reach.take_unread(unchecked(workspace, &chain, change, &used, &reach.files));
     reach.places.extend(placed.into_iter().map(|(_, offset)| NamePlace { path: change.path.to_owned(), offset }));
     reach.names = names;
     reach
@@ -249,12 +249,14 @@ fn of_names(
 
 /// The files that use these words where no checker may read them.
 fn unchecked(
+    workspace: &WorkspaceTexts,
     chain: &ImporterChain,
     change: &OfferedChange,
     words: &BTreeSet<String>,
     files: &[String],
 ) -> UncheckedFiles {
-    let mut uses = UncheckedUses::of(words);
+    let read = |path: &str| workspace.text(path);
+    let mut uses = UncheckedUses::of(&read, words);
     uses.look(change.path, change.made);
     chain.each_text(|file, text| uses.look(file, text));
     uses.with_modules(files)

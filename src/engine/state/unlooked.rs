@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sextant_base::plural::counted;
+use sextant_text::symbols::unchecked_code::Unchecked;
 
 /// Files that an edit may have broken and that were not looked at, with the names that they use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,10 +22,8 @@ pub(crate) enum Unread {
     /// It imports the edited file by a path with a link in it. Servers are notified of the file alone, and may keep the
     /// text that they have read by the other path.
     ThroughLink,
-    /// In code that is compiled on a condition, or in a module that is.
-    Conditional,
-    /// In an example of a comment.
-    Example,
+    /// In code that a checker may leave out.
+    Unchecked(Unchecked),
 }
 
 impl Unread {
@@ -32,8 +31,10 @@ impl Unread {
         match self {
             Self::Ignored => "not looked at: git ignores it",
             Self::Link => "not looked at: it is a link",
-            Self::Conditional => "in code that is compiled on a condition and may not be checked",
-            Self::Example => "in an example of a comment, which is not checked",
+            Self::Unchecked(Unchecked::Conditional) => "in code on a condition, which may not be checked",
+            Self::Unchecked(Unchecked::Expanded) => "in the body of a macro, which is checked where it is expanded",
+            Self::Unchecked(Unchecked::Excluded) => "in code that its own text excludes from a check",
+            Self::Unchecked(Unchecked::Example) => "in an example of a comment, which is not checked",
             Self::ThroughLink => "by a link, whose text a server may keep",
         }
     }

@@ -4,7 +4,6 @@ use std::sync::{Arc, OnceLock};
 
 use crate::symbols::recent_texts::RecentTexts;
 use crate::symbols::symbol_kind::SymbolKind;
-use crate::symbols::unchecked_code::UncheckedMarks;
 
 pub use crate::symbols::language_table::LANGUAGES;
 
@@ -20,8 +19,7 @@ pub struct Language {
     /// The text of `queries/<folder>/symbols.scm`; `src/text/symbols/outline/definitions.rs` explains its captures.
     pub query: &'static str,
     /// The text of `queries/<folder>/imports.scm`. Captures: `@import`, `@comment`, and `@guard` with its `@guarded`
-    /// block, which counts as an import if it holds nothing else; `@opening` stands above all imports. Empty where
-    /// imports are not known.
+    /// block, an import if it holds nothing else; `@opening` stands above all imports. Empty if they are not known.
     pub imports: &'static str,
     /// The text of `queries/<folder>/interface.scm`: the offer of a text to other files. The file explains its
     /// captures. Empty where the offer is not known.
@@ -32,6 +30,9 @@ pub struct Language {
     /// The text of `queries/<folder>/modifiers.scm`: the words before a name that a new text must not lose.
     /// `src/text/symbols/modifiers.rs` explains its captures. Empty in a language without any.
     pub modifiers: &'static str,
+    /// The text of `queries/<folder>/unchecked.scm`: the code that a checker may leave out. Its reader is in
+    /// `src/text/symbols/unchecked_code.rs`.
+    pub unchecked: &'static str,
     /// The words of a line that makes names of other files usable.
     pub import_words: &'static [&'static str],
     pub import_form: ImportForm,
@@ -55,8 +56,6 @@ pub struct Language {
     pub folder_files: &'static [&'static str],
     /// The kinds of symbols that others fulfil by their members alone, or that ask others for members.
     pub structural_kinds: &'static [SymbolKind],
-    /// The marks of code that a checker may leave out.
-    pub unchecked: Option<UncheckedMarks>,
     /// Whether comments declare types.
     pub typed_comments: bool,
     /// Members by which the types of the standard library are fulfilled (`SupportsRead` by `read`).
@@ -194,6 +193,12 @@ impl Language {
         (!self.modifiers.is_empty()).then(|| self.compiled(&COMPILED, self.modifiers)).flatten()
     }
 
+    /// The compiled query of unchecked code, in the same way.
+    pub(crate) fn unchecked_query(&self) -> Option<Arc<tree_sitter::Query>> {
+        static COMPILED: OnceLock<Compiled> = OnceLock::new();
+        (!self.unchecked.is_empty()).then(|| self.compiled(&COMPILED, self.unchecked)).flatten()
+    }
+
     /// Whether the offer of its texts to other files is known.
     pub fn has_offers(&self) -> bool {
         !self.interface.is_empty() || !self.hidden.is_empty()
@@ -279,118 +284,4 @@ fn is_for_reading(tree: &tree_sitter::Tree) -> bool {
 type Compiled = Vec<OnceLock<Option<Arc<tree_sitter::Query>>>>;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_query_compiles_and_names_its_captures() {
-        let known: [&[&str]; 5] = [
-            &[
-                "name",
-                "owner",
-                "members",
-                "declarator",
-                "wrapper",
-                "wrapped",
-                "prefix",
-                "suffix",
-                "decorator",
-                "comment",
-            ],
-            &["import", "guard", "guarded", "comment", "opening"],
-            &[
-                "function",
-                "class",
-                "body",
-                "shaped",
-                "structural",
-                "returns",
-                "result",
-                "end",
-                "tail",
-                "exit",
-                "value",
-                "constant",
-                "attribute",
-                "receiver",
-                "global",
-                "name",
-                "type",
-                "import",
-                "star",
-                "branch",
-                "test",
-                "literal",
-                "effect",
-                "own",
-                "comment",
-                "abstract",
-                "beside",
-                "exact",
-                "first",
-                "kind",
-                "label",
-                "pattern",
-                "scope",
-                "target",
-                "unfilled",
-            ],
-            &[
-                "hidden",
-                "shown",
-                "body",
-                "result",
-                "star",
-                "own",
-                "inner",
-                "nameless",
-                "effect",
-                "comment",
-                "condition",
-                "conditional",
-            ],
-            &["visibility", "modifier", "async", "await", "follows", "place", "alone"],
-        ];
-        for language in LANGUAGES {
-            let texts = [language.query, language.imports, language.interface, language.hidden, language.modifiers];
-            for (text, known) in texts.into_iter().zip(known) {
-                let query = tree_sitter::Query::new(&(language.grammar)(), text)
-                    .unwrap_or_else(|error| panic!("{}: {error}", language.name));
-                for name in query.capture_names() {
-                    // An underscore marks a capture that only a predicate looks at.
-                    let is_kind = SymbolKind::of_name(name).is_some() && text == language.query;
-                    let is_known = is_kind || known.contains(name) || name.starts_with('_');
-                    assert!(is_known, "{}: @{name} means nothing", language.name);
-                }
-            }
-            assert!(language.symbols_query().is_some());
-            let grammar = (language.grammar)();
-            let kinds = [language.blocks, language.strings, language.exact_strings].concat();
-            for kind in kinds.into_iter().chain(language.filler.map(|(block, _)| block)) {
-                assert_ne!(grammar.id_for_node_kind(kind, true), 0, "{} has no node {kind}", language.name);
-            }
-            assert_eq!(language.imports_query().is_some(), !language.imports.is_empty());
-            assert_eq!(language.interface_query().is_some(), !language.interface.is_empty());
-            assert_eq!(language.hidden_query().is_some(), !language.hidden.is_empty());
-            assert_eq!(language.modifiers_query().is_some(), !language.modifiers.is_empty());
-        }
-    }
-
-    #[test]
-    fn a_text_that_is_too_long_dense_or_deep_has_no_tree() {
-        let tree = |text: &str| of_path("a.py").and_then(|language| language.tree(text)).is_some();
-        assert!(tree(&"value = call(1)\n".repeat(15_000)) && !tree(&"x = 1\n".repeat(60_000)));
-        assert!(!tree(&format!("x = \"{}\"\n", "a".repeat(LARGEST_PARSED))));
-        let nested = |deep: usize| format!("{}{}\n", "(".repeat(deep), ")".repeat(deep));
-        assert!(tree(&nested(200)) && !tree(&nested(50_000)));
-        assert!(!tree(&format!("x = {}1\n", "1 + ".repeat(20_000))));
-        assert!(!tree(&"[".repeat(60_000)) && !tree(&format!("{}x", "not ".repeat(40_000))));
-        assert!(!tree(&"{".repeat(100_000)) && tree(&"{".repeat(1_000)));
-    }
-
-    #[test]
-    fn a_file_is_known_by_its_extension() {
-        assert_eq!(of_path("src/a.pyi").map(|l| l.name), Some("python"));
-        assert!(of_path("no_such").is_none() && of_path("a.py/b").is_none());
-    }
-}
+mod tests;

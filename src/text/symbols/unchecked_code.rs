@@ -1,70 +1,137 @@
-//! Finds the code of a text that its checker may leave out: what is compiled on a condition, and examples in comments.
+//! Finds the code of a text that its checker may leave out: code on a condition, in macros, and examples in comments.
+//!
+//! Of the query, `@conditional`, `@expanded` and `@excluded` are such code, unless it is `@checked` too. A capture that
+//! ends in `.behind` marks the code behind it, one that ends in `.around` the code around it. The fenced parts of an
+//! `@example` are compiled if they have no other words than those that `compiled` sets. `@examples_of` names a file
+//! with such parts. A `@module` in such code names a file with more of it. With `parts` set, a pattern counts in files
+//! with one of these parts in their names.
 
-use tree_sitter::Node;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use streaming_iterator::StreamingIterator;
+use tree_sitter::{Node, Query};
 
 use crate::symbols::language::Language;
 
-/// How a language marks such code.
-#[derive(Clone, Copy, Debug)]
-pub struct UncheckedMarks {
-    /// The kinds of nodes that make the next one conditional, with the starts of their texts.
-    pub before: &'static [(&'static str, &'static str)],
-    /// The same for nodes that make the one around them conditional.
-    pub inside: &'static [(&'static str, &'static str)],
-    /// The same for nodes that hold conditional code themselves.
-    pub whole: &'static [(&'static str, &'static str)],
-    /// The starts of conditions, in brackets and without blanks, that hold in a usual check.
-    pub checked: &'static [&'static str],
-    /// The starts of the lines of a comment whose fenced parts are compiled, unless the fence says otherwise.
-    pub examples: &'static [&'static str],
-    /// The words behind a fence of an example that is compiled.
-    pub compiled: &'static [&'static str],
+/// The reason for which code may be unchecked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unchecked {
+    /// It is there on a condition.
+    Conditional,
+    /// It is checked only where something expands it.
+    Expanded,
+    /// Its own text excludes it.
+    Excluded,
+    /// It is an example in a comment.
+    Example,
 }
 
-/// The parts of a text that may be unchecked.
+/// The code of a text that may be unchecked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UncheckedCode {
-    pub conditional: Vec<String>,
-    pub examples: Vec<String>,
+    pub parts: BTreeMap<Unchecked, Vec<String>>,
+    /// The names of modules in it that are other files.
+    pub modules: Vec<String>,
+    /// The paths of files whose examples are compiled with this one, from its folder, with the words of their fences.
+    pub examples_of: Vec<(String, Fences)>,
+    /// The text outside of it.
+    pub checked: String,
 }
+
+/// The words behind the fence of an example that is compiled.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fences(Vec<String>);
 
 const FENCE: &str = "```";
 
-/// Reads the parts of a text. Texts that cannot be parsed have no conditional ones.
-pub fn of(language: &Language, text: &str) -> UncheckedCode {
-    let Some(marks) = language.unchecked else { return UncheckedCode::default() };
-    UncheckedCode { conditional: conditional(language, &marks, text), examples: examples(&marks, text) }
+/// Reads the unchecked code of a text in a file of this name. None is known of a text that cannot be parsed.
+pub fn of(language: &Language, path: &str, text: &str) -> UncheckedCode {
+    let Some(query) = language.unchecked_query() else { return UncheckedCode::default() };
+    let Some(tree) = language.tree(text) else { return UncheckedCode::default() };
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let mut places = UncheckedPlaces::default();
+    let mut cursor = tree_sitter::QueryCursor::new();
+    let mut matches = cursor.matches(&query, tree.root_node(), text.as_bytes());
+    while let Some(one) = matches.next() {
+        if counts_in(&query, one.pattern_index, name) {
+            one.captures().iter().for_each(|capture| {
+                places.take(query.capture_names()[capture.index as usize], capture.node, text, || {
+                    Fences::of(&query, one.pattern_index)
+                });
+            });
+        }
+    }
+    places.code(text)
 }
 
-fn conditional(language: &Language, marks: &UncheckedMarks, text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let all = || marks.before.iter().chain(marks.inside).chain(marks.whole);
-    if all().all(|(_, start)| !text.contains(start)) {
-        return found;
-    }
-    let Some(tree) = language.tree(text) else { return found };
-    let mut next = vec![tree.root_node()];
-    while let Some(node) = next.pop() {
-        let part = &text[node.byte_range()];
-        let is = |list: &[(&str, &str)]| {
-            let start = list.iter().find(|(kind, start)| *kind == node.kind() && part.starts_with(start));
-            start.is_some_and(|(_, start)| !marks.holds(&part[start.len()..]))
-        };
-        let meant = if is(marks.before) {
-            behind(node)
-        } else if is(marks.inside) {
-            node.parent()
-        } else {
-            is(marks.whole).then_some(node)
-        };
-        found.extend(meant.map(|node| text[node.byte_range()].to_owned()));
-        let mut cursor = node.walk();
-        next.extend(node.children(&mut cursor));
-    }
-    found
+/// True if the `parts` of a pattern, where it has any, are in the name of a file.
+fn counts_in(query: &Query, pattern: usize, name: &str) -> bool {
+    let mut parts = name.split(['_', '.']).skip(1);
+    setting(query, pattern, "parts").is_none_or(|known| parts.any(|part| known.split(' ').any(|word| word == part)))
 }
 
-/// The node that a mark before it is about: further marks and comments may stand between them.
+fn setting<'q>(query: &'q Query, pattern: usize, key: &str) -> Option<&'q str> {
+    let set = query.property_settings(pattern).iter().find(|property| *property.key == *key);
+    set.and_then(|property| property.value.as_deref())
+}
+
+/// What the query finds.
+#[derive(Default)]
+struct UncheckedPlaces {
+    code: Vec<(Unchecked, Range<usize>)>,
+    checked: Vec<Range<usize>>,
+    modules: Vec<Range<usize>>,
+    examples: Vec<(Range<usize>, Fences)>,
+    examples_of: Vec<(String, Fences)>,
+}
+
+impl UncheckedPlaces {
+    fn take(&mut self, capture: &str, node: Node, text: &str, fences: impl FnOnce() -> Fences) {
+        let range = node.byte_range();
+        let (kind, place) = capture.split_once('.').unwrap_or((capture, ""));
+        let kind = match kind {
+            "conditional" => Unchecked::Conditional,
+            "expanded" => Unchecked::Expanded,
+            "excluded" => Unchecked::Excluded,
+            "checked" => return self.checked.push(range),
+            "module" => return self.modules.push(range),
+            "example" => return self.examples.push((range, fences())),
+            "examples_of" => return self.examples_of.push((text[range].to_owned(), fences())),
+            _ => return,
+        };
+        let meant = match place {
+            "behind" => behind(node),
+            "around" => node.parent(),
+            _ => Some(node),
+        };
+        self.code.extend(meant.map(|node| (kind, node.byte_range())));
+    }
+
+    fn code(mut self, text: &str) -> UncheckedCode {
+        self.code.retain(|(_, range)| !self.checked.contains(range));
+        self.code.sort_by_key(|(_, range)| (range.start, std::cmp::Reverse(range.end)));
+        let mut found = UncheckedCode { examples_of: self.examples_of, ..UncheckedCode::default() };
+        let mut end = 0;
+        for (kind, range) in &self.code {
+            found.parts.entry(*kind).or_default().push(text[range.clone()].to_owned());
+            found.checked.push_str(text.get(end..range.start).unwrap_or_default());
+            end = end.max(range.end);
+        }
+        found.checked.push_str(&text[end..]);
+        let is_unchecked = |module: &Range<usize>| {
+            self.code.iter().any(|(_, code)| code.start <= module.start && module.end <= code.end)
+        };
+        found.modules = self.modules.into_iter().filter(is_unchecked).map(|name| text[name].to_owned()).collect();
+        let examples = compiled_examples(text, self.examples);
+        if !examples.is_empty() {
+            found.parts.insert(Unchecked::Example, examples);
+        }
+        found
+    }
+}
+
+/// The code that a mark before it is about: further marks and comments may stand between them.
 fn behind<'t>(mark: Node<'t>) -> Option<Node<'t>> {
     let between = |node: &Node<'t>| node.kind() == mark.kind() || node.is_extra();
     let mut next = mark.next_named_sibling();
@@ -74,89 +141,53 @@ fn behind<'t>(mark: Node<'t>) -> Option<Node<'t>> {
     next
 }
 
-impl UncheckedMarks {
-    fn holds(&self, condition: &str) -> bool {
-        let condition: String = condition.chars().filter(|c| !c.is_whitespace()).take(80).collect();
-        self.checked.iter().any(|checked| condition.starts_with(checked))
-    }
-
-    /// The text of a line in a comment.
-    fn comment<'t>(&self, line: &'t str) -> Option<&'t str> {
-        self.examples.iter().find_map(|start| line.trim_start().strip_prefix(start))
-    }
-
-    fn is_compiled(&self, fence: &str) -> bool {
-        let mut words = fence.split([',', ' ']).map(str::trim).filter(|word| !word.is_empty());
-        words.all(|word| self.compiled.iter().any(|known| word.starts_with(known)))
-    }
-}
-
-fn examples(marks: &UncheckedMarks, text: &str) -> Vec<String> {
-    let (mut found, mut open) = (Vec::new(), None::<(bool, String)>);
-    for line in text.lines() {
-        let Some(line) = marks.comment(line) else {
-            open = None;
-            continue;
-        };
-        match (&mut open, line.trim().strip_prefix(FENCE)) {
-            (None, Some(fence)) => open = Some((marks.is_compiled(fence), String::new())),
-            (Some((is_compiled, example)), Some(_)) => {
-                if *is_compiled {
-                    found.push(std::mem::take(example));
-                }
-                open = None;
-            }
-            (Some((_, example)), None) => {
-                example.push_str(line);
-                example.push('\n');
-            }
-            (None, None) => {}
+/// The compiled parts of comments. Those with no word between them are one comment.
+fn compiled_examples(text: &str, mut comments: Vec<(Range<usize>, Fences)>) -> Vec<String> {
+    comments.sort_by_key(|(range, _)| range.start);
+    let (mut found, mut whole, mut end) = (Vec::new(), String::new(), 0);
+    let mut last = Fences::default();
+    for (range, fences) in comments {
+        if text.get(end..range.start).is_none_or(|between| between.contains(char::is_alphanumeric)) {
+            found.extend(last.examples(&std::mem::take(&mut whole)));
         }
+        whole.push_str(text[range.clone()].trim_end_matches('\n'));
+        whole.push('\n');
+        (end, last) = (range.end, fences);
     }
+    found.extend(last.examples(&whole));
     found
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::symbols::language::of_path;
+impl Fences {
+    fn of(query: &Query, pattern: usize) -> Self {
+        Self(setting(query, pattern, "compiled").unwrap_or_default().split(' ').map(str::to_owned).collect())
+    }
 
-    #[test]
-    fn conditional_items_and_compiled_examples_are_found() {
-        let rust = of_path("a.rs").unwrap();
-        let text = "\
-#[cfg(feature = \"extra\")]
-#[inline]
-// Of old.
-fn one() {}
-#[cfg(test)]
-mod tests {}
-#[cfg(any(test, windows))]
-fn two() {}
-/// Words.
-/// ```
-/// three();
-/// ```
-/// ```text
-/// four();
-/// ```
-fn five() {
-    #[cfg(not(unix))]
-    six();
-}
-mod inner {
-    #![cfg(windows)]
-    fn seven() {}
-}
-cfg_if! { if #[cfg(windows)] { fn eight() {} } }
-";
-        let found = of(rust, text);
-        let has = |word: &str| found.conditional.iter().any(|part| part.contains(word));
-        for word in ["one", "six", "seven", "eight"] {
-            assert!(has(word), "{word}: {found:?}");
+    /// The fenced parts of a text in Markdown that are compiled.
+    pub fn examples(&self, text: &str) -> Vec<String> {
+        let (mut found, mut open) = (Vec::new(), None::<(bool, String)>);
+        for line in text.lines() {
+            let line = line.trim_start_matches([' ', '\t', '*']);
+            match (&mut open, line.trim().strip_prefix(FENCE)) {
+                (None, Some(words)) => open = Some((self.is_compiled(words), String::new())),
+                (Some(_), Some(_)) => found.extend(open.take().filter(|(is_compiled, _)| *is_compiled)),
+                (Some((_, example)), None) => {
+                    example.push_str(line);
+                    example.push('\n');
+                }
+                (None, None) => {}
+            }
         }
-        assert!(!has("tests") && !has("two") && !has("five"), "{found:?}");
-        assert_eq!(found.examples, [" three();\n"]);
-        assert_eq!(of(of_path("a.py").unwrap(), text), UncheckedCode::default());
+        // A part without an end goes to the end of its comment.
+        found.extend(open.filter(|(is_compiled, _)| *is_compiled));
+        found.into_iter().map(|(_, example)| example).collect()
+    }
+
+    fn is_compiled(&self, words: &str) -> bool {
+        let mut words = words.split([',', ' ']).map(str::trim).filter(|word| !word.is_empty());
+        words.all(|word| self.0.iter().any(|known| word.starts_with(known)))
     }
 }
+
+#[cfg(test)]
+mod tests;

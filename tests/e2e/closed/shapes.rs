@@ -58,6 +58,9 @@ pub(crate) fn reported(answer: &Value) -> BTreeSet<(String, String)> {
     lists.into_iter().flatten().map(|line| (word(&line["path"]), word(&line["code"]))).collect()
 }
 
+/// The cases whose edit is in code on a condition.
+const CONDITIONAL: [&str; 3] = ["conditional_def", "cond_version", "cond_else"];
+
 #[tokio::test]
 async fn a_complete_answer_names_every_closed_file_that_an_edit_breaks_in_any_form() {
     let cases = cases(include_str!("../../fixtures/reach.txt"));
@@ -71,7 +74,9 @@ async fn a_complete_answer_names_every_closed_file_that_an_edit_breaks_in_any_fo
         let write = |text: &str| json!({"path": case.edited, "content": text});
         let answer = client.edit("write_file", write(&case.after)).await;
         let missing: Vec<_> = case.broken.difference(&reported(&answer)).cloned().collect();
-        if answer["diagnostics_status"] != "complete" || !missing.is_empty() {
+        // Which branch of such a condition a checker reads is its own setting.
+        let known = if CONDITIONAL.contains(&case.name) { "partial" } else { "complete" };
+        if answer["diagnostics_status"] != known || !missing.is_empty() {
             wrong.push(format!("{}: missing {missing:?} in {answer}", case.name));
         }
         client.edit("write_file", write(&case.files[case.edited])).await;

@@ -66,6 +66,7 @@ pub(super) const CSHARP: Language = Language {
     query: include_str!("../../../../queries/csharp/symbols.scm"),
     imports: include_str!("../../../../queries/csharp/imports.scm"),
     modifiers: include_str!("../../../../queries/csharp/modifiers.scm"),
+    unchecked: include_str!("../../../../queries/csharp/unchecked.scm"),
     import_words: &["using"],
     import_form: ImportForm::Whole,
     sharing: Sharing::Everywhere,

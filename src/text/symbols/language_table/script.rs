@@ -10,6 +10,7 @@ pub(super) const PYTHON: Language = Language {
     imports: include_str!("../../../../queries/python/imports.scm"),
     interface: include_str!("../../../../queries/python/interface.scm"),
     modifiers: include_str!("../../../../queries/python/modifiers.scm"),
+    unchecked: include_str!("../../../../queries/python/unchecked.scm"),
     import_words: &["import", "from"],
     import_form: ImportForm::Statement,
     kin: "python",

@@ -2,7 +2,6 @@
 
 use super::{BRACES, ImportForm, Language, Sharing};
 use crate::symbols::symbol_kind::SymbolKind;
-use crate::symbols::unchecked_code::UncheckedMarks;
 
 #[cfg(feature = "lang-system")]
 pub(super) const RUST: Language = Language {
@@ -13,20 +12,13 @@ pub(super) const RUST: Language = Language {
     imports: include_str!("../../../../queries/rust/imports.scm"),
     hidden: include_str!("../../../../queries/rust/hidden.scm"),
     modifiers: include_str!("../../../../queries/rust/modifiers.scm"),
+    unchecked: include_str!("../../../../queries/rust/unchecked.scm"),
     import_words: &["use", "mod", "extern"],
     import_form: ImportForm::Whole,
     sharing: Sharing::Everywhere,
     kin: "rust",
     folder_files: &["mod", "lib", "main"],
     structural_kinds: &[SymbolKind::Interface],
-    unchecked: Some(UncheckedMarks {
-        before: &[("attribute_item", "#[cfg(")],
-        inside: &[("inner_attribute_item", "#![cfg(")],
-        whole: &[("macro_invocation", "cfg_if!"), ("macro_invocation", "cfg_if::cfg_if!")],
-        checked: &["test)", "not(test)", "any(test,", "debug_assertions)", "unix)"],
-        examples: &["///", "//!"],
-        compiled: &["rust", "no_run", "should_panic", "edition", "test_harness"],
-    }),
     exact_strings: &["string_literal", "raw_string_literal"],
     cheats: &[
         ("dead_code", r"\bif\s+false\s*\{|#!?\[\s*cfg\s*\(\s*any\s*\(\s*\)"),
@@ -46,6 +38,7 @@ pub(super) const GO: Language = Language {
     query: include_str!("../../../../queries/go/symbols.scm"),
     imports: include_str!("../../../../queries/go/imports.scm"),
     hidden: include_str!("../../../../queries/go/hidden.scm"),
+    unchecked: include_str!("../../../../queries/go/unchecked.scm"),
     import_words: &["import"],
     import_form: ImportForm::Whole,
     sharing: Sharing::Folder,
@@ -76,6 +69,7 @@ pub(super) const C: Language = Language {
     imports: include_str!("../../../../queries/c/imports.scm"),
     hidden: include_str!("../../../../queries/c/hidden.scm"),
     modifiers: include_str!("../../../../queries/c/modifiers.scm"),
+    unchecked: include_str!("../../../../queries/c/unchecked.scm"),
     import_words: &["include", "import"],
     import_form: ImportForm::Whole,
     forced_imports: &[("compile_flags.txt", "-include"), ("compile_commands.json", "-include")],

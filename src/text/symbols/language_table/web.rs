@@ -27,6 +27,7 @@ pub(super) const JAVASCRIPT: Language = Language {
         include_str!("../../../../queries/javascript/hidden.scm")
     ),
     modifiers: include_str!("../../../../queries/ecmascript/modifiers.scm"),
+    unchecked: include_str!("../../../../queries/ecmascript/unchecked.scm"),
     import_words: &["import", "from", "require", "mock"],
     module_words: &["import", "export"],
     global_marks: &["declare global", "declare module", "export as namespace"],
