@@ -5,6 +5,7 @@ local server_status = require('sextant.lsp.server_status')
 local neovim = require('sextant.neovim')
 local neovim_pulls = require('sextant.lsp.neovim_pulls')
 local preamble = require('sextant.lsp.preamble')
+local push_freshness = require('sextant.lsp.push_freshness')
 local servers = require('sextant.lsp.servers')
 
 local M = {}
@@ -72,7 +73,7 @@ local function record(client_id, params)
   local before = byuri[params.uri]
   local version = type(params.version) == 'number' and params.version or nil
   local count = (before and before.version == version and version) and before.count + 1 or 1
-  byuri[params.uri] = {
+  local publish = {
     version = version,
     items = params.diagnostics,
     at = vim.uv.now(),
@@ -80,6 +81,8 @@ local function record(client_id, params)
     ambiguous = is_ambiguous(client_id, params.uri, version),
     epoch = M.epoch(client_id),
   }
+  local document = documents[client_id] and documents[client_id][params.uri]
+  byuri[params.uri] = push_freshness.newest(before, publish, document and document.version)
   learn_of_saves(client_id, params.uri)
   compile_runs.published(client_id, params.uri, params.diagnostics)
   preamble.published(client_id, params.uri, version, count)

@@ -2,15 +2,13 @@
 local jobs = require('sextant.lsp.jobs')
 local preamble = require('sextant.lsp.preamble')
 local publishes = require('sextant.lsp.publishes')
+local push_freshness = require('sextant.lsp.push_freshness')
 local servers = require('sextant.lsp.servers')
 local texts = require('sextant.lsp.texts')
 
 local M = {}
 local api = vim.api
 local version_of, flush = texts.version_of, texts.flush
-
--- The silence after a publish without proof that ends a list while clangd builds a preamble.
-local PREAMBLE_MS = 3000
 
 -- A server without an advertised pull is trusted with one once its pull has equalled a publish of the same version.
 local function learn(job, version, published)
@@ -57,42 +55,40 @@ function M.push(job)
     job.client.rpc.request('textDocument/documentSymbol', { textDocument = { uri = uri } }, function() end)
   end
 
-  -- Waits for silence after a publish that proves nothing by itself.
-  local function wait(seen, version, ms, how)
-    vim.defer_fn(function()
-      if not job.dead and publishes.last(id, uri) == seen and version_of(job.buf) == version then
-        job:finish(how, how == 'versioned' and version or nil, seen.items)
-      end
-    end, ms)
-  end
+  local habits = {
+    one_file = servers.looks_at_one_file(job.client),
+    once = servers.publishes_once(job.client),
+    two_phase = servers.amends(job.client),
+    reads_disk = reads_the_disk,
+    quiet_ms = servers.shared().quiet_ms,
+  }
 
   local function look()
-    if jobs.is_over(job) then
+    local last = publishes.last(id, uri)
+    if jobs.is_over(job) or not last then
       return
     end
     local version = version_of(job.buf)
     job.wanted = version
-    local last = publishes.last(id, uri)
-    if not last then
+    if (not last.version or reads_the_disk) and not publishes.is_later(id, uri, last) then
       return
-    elseif not last.version or reads_the_disk then
-      -- A server that reads the disk names the version of its opening.
-      if publishes.is_later(id, uri, last) then
-        wait(last, version, servers.shared().quiet_ms, 'quiet')
+    end
+    local text = {
+      version = version,
+      is_newest = publishes.is_newest(id, uri),
+      epoch = publishes.epoch(id),
+      is_doubtful = servers.knows(job.client, 'preamble') and preamble.is_open(id, uri),
+    }
+    local how, ms = push_freshness.judge(text, last, habits, vim.uv.now())
+    if ms then
+      vim.defer_fn(look, ms)
+    elseif how == 'versioned' then
+      if not habits.two_phase then
+        learn(job, version, last.items)
       end
-    elseif last.version ~= version then
-      return
-    elseif last.ambiguous or not publishes.is_newest(id, uri) then
-      -- The version of a file does not move with the others that it depends on.
-      wait(last, version, servers.shared().quiet_ms, 'quiet')
-    elseif servers.knows(job.client, 'preamble') and preamble.is_open(id, uri) then
-      wait(last, version, PREAMBLE_MS, 'quiet')
-    elseif servers.amends(job.client) or not servers.publishes_once(job.client) then
-      local how = servers.publishes_once(job.client) and 'versioned' or 'quiet'
-      wait(last, version, math.max(1, servers.shared().quiet_ms - (vim.uv.now() - last.at)), how)
-    else
-      learn(job, version, last.items)
-      job:finish('versioned', version, last.items)
+      job:finish(how, version, last.items)
+    elseif how then
+      job:finish(how, nil, last.items)
     end
   end
 

@@ -1,4 +1,6 @@
 //! The rules of freshness for servers that push: the proof that the publishes for a text give.
+//!
+//! `lua/sextant/lsp/push_freshness.lua` has the same rules; one table of cases holds for both.
 
 use std::time::{Duration, Instant};
 
@@ -44,7 +46,11 @@ pub(super) fn judge(document: &OpenDocument, epoch: u64, habits: Habits, now: In
         QUIET.checked_sub(silent).filter(|left| !left.is_zero())
     };
 
-    if proves && let Some(index) = last(&ours) {
+    // A list without a version that came later may be of the same text.
+    let unversioned = |publish: &Published| publish.version.is_none() || habits.reads_disk;
+    let last_own = last(&|publish| ours(publish) || unversioned(publish));
+    let own = |index: usize| &document.published.since_sent[index];
+    if let Some(index) = last_own.filter(|index| proves && ours(own(*index))) {
         let count = document.published.since_sent.iter().filter(|publish| ours(publish)).count();
         let waits = habits.two_phase || !habits.once;
         return match (count >= needed(document, habits), waits, quiet_in(index)) {
@@ -54,9 +60,7 @@ pub(super) fn judge(document: &OpenDocument, epoch: u64, habits: Habits, now: In
             (true, ..) => SettleVerdict::Settled(index, Freshness::Quiet),
         };
     }
-    let unversioned = |publish: &Published| publish.version.is_none() || habits.reads_disk;
-    let vague = |publish: &Published| since(publish) && (unversioned(publish) || ours(publish));
-    match last(&vague) {
+    match last_own.filter(|index| since(own(*index))) {
         None => SettleVerdict::Wait(None),
         Some(index) => match quiet_in(index) {
             Some(left) => SettleVerdict::Wait(Some(left)),
@@ -74,6 +78,8 @@ fn needed(document: &OpenDocument, habits: Habits) -> usize {
 mod tests {
     use std::sync::Arc;
 
+    use serde::Deserialize;
+
     use super::*;
     use crate::server::documents::Publishes;
 
@@ -86,21 +92,15 @@ mod tests {
         reads_disk: false,
     };
 
-    struct Case {
-        document: OpenDocument,
-        start: Instant,
-    }
-
     /// A file at version 3, changed in epoch 5, with publishes of (version, milliseconds, epoch).
-    fn case(publishes: &[(Option<i64>, u64, u64)]) -> Case {
-        let start = Instant::now();
+    fn document(publishes: &[(Option<i64>, u64, u64)], start: Instant) -> OpenDocument {
         let published = publishes.iter().map(|&(version, ms, epoch)| Published {
             version,
             items: Arc::default(),
             at: start + Duration::from_millis(ms),
             epoch,
         });
-        let document = OpenDocument {
+        OpenDocument {
             uri: String::new(),
             language: String::new(),
             version: 3,
@@ -113,92 +113,77 @@ mod tests {
             directives: None,
             headers: 0,
             open: true,
-        };
-        Case { document, start }
-    }
-
-    impl Case {
-        fn at(&self, ms: u64, epoch: u64, habits: Habits) -> SettleVerdict {
-            judge(&self.document, epoch, habits, self.start + Duration::from_millis(ms))
         }
     }
 
-    fn wait(ms: u64) -> SettleVerdict {
-        SettleVerdict::Wait(Some(Duration::from_millis(ms)))
+    /// One of the cases that hold in Lua too.
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct SharedCase {
+        name: String,
+        /// It is not known to publish once.
+        again: bool,
+        one_file: bool,
+        two_phase: bool,
+        reads_disk: bool,
+        /// The directives of the text have changed.
+        preamble: bool,
+        publishes: Vec<(Option<i64>, u64, u64)>,
+        epoch: u64,
+        ms: u64,
+        /// `wait`, `versioned` or `quiet`, and the publish.
+        verdict: String,
+        publish: usize,
+        /// The milliseconds of a wait; none for a wait until the next publish.
+        wait_ms: Option<u64>,
     }
 
     #[test]
-    fn only_our_version_is_versioned() {
-        assert_eq!(case(&[]).at(900, 5, PLAIN), SettleVerdict::Wait(None));
-        assert_eq!(case(&[(Some(2), 0, 5), (Some(4), 1, 5)]).at(900, 5, PLAIN), SettleVerdict::Wait(None));
-        assert_eq!(
-            case(&[(Some(3), 0, 5), (Some(2), 1, 5)]).at(1, 5, PLAIN),
-            SettleVerdict::Settled(0, Freshness::Versioned)
-        );
-    }
-
-    #[test]
-    fn the_version_of_a_server_that_is_not_known_to_publish_once_is_a_guess() {
-        let unknown = Habits { once: false, ..PLAIN };
-        let case = case(&[(Some(3), 0, 5)]);
-        assert_eq!(case.at(10, 5, unknown), wait(240));
-        assert_eq!(case.at(250, 5, unknown), SettleVerdict::Settled(0, Freshness::Quiet));
-    }
-
-    #[test]
-    fn versionless_needs_quiet_and_is_never_fresh() {
-        let case = case(&[(None, 0, 5), (None, 200, 5)]);
-        assert_eq!(case.at(210, 5, PLAIN), wait(240));
-        assert_eq!(case.at(449, 5, PLAIN), wait(1));
-        assert_eq!(case.at(450, 5, PLAIN), SettleVerdict::Settled(1, Freshness::Quiet));
+    fn the_cases_that_hold_at_every_door_hold_here() {
+        let cases = include_str!("../../../tests/fixtures/freshness.json");
+        let cases: Vec<SharedCase> = serde_json::from_str(cases).unwrap();
+        assert!(cases.len() >= 20);
+        for case in cases {
+            let start = Instant::now();
+            let mut document = document(&case.publishes, start);
+            document.directives = case.preamble.then(Vec::new);
+            let habits = Habits {
+                reach: if case.one_file { Reach::File } else { Reach::Project },
+                two_phase: case.two_phase,
+                once: !case.again,
+                preamble: case.preamble,
+                reads_disk: case.reads_disk,
+                ..PLAIN
+            };
+            let expected = match case.verdict.as_str() {
+                "wait" => SettleVerdict::Wait(case.wait_ms.map(Duration::from_millis)),
+                "versioned" => SettleVerdict::Settled(case.publish, Freshness::Versioned),
+                _ => SettleVerdict::Settled(case.publish, Freshness::Quiet),
+            };
+            let now = start + Duration::from_millis(case.ms);
+            assert_eq!(judge(&document, case.epoch, habits, now), expected, "{}", case.name);
+        }
     }
 
     #[test]
     fn after_a_change_elsewhere_the_version_is_proof_where_only_headers_matter_and_none_was_written() {
-        let before = case(&[(Some(3), 0, 5)]);
-        let clangd = |headers| Habits { headers: Some(headers), ..PLAIN };
-        assert_eq!(before.at(900, 6, clangd(0)), SettleVerdict::Settled(0, Freshness::Versioned));
-        assert_eq!(before.at(900, 6, clangd(1)), SettleVerdict::Wait(None));
+        let start = Instant::now();
+        let before = document(&[(Some(3), 0, 5)], start);
+        let at = |headers| {
+            let clangd = Habits { headers: Some(headers), ..PLAIN };
+            judge(&before, 6, clangd, start + Duration::from_millis(900))
+        };
+        assert_eq!(at(0), SettleVerdict::Settled(0, Freshness::Versioned));
+        assert_eq!(at(1), SettleVerdict::Wait(None));
     }
 
     #[test]
-    fn after_a_change_elsewhere_the_version_proves_nothing_unless_the_server_looks_at_one_file() {
-        let before = case(&[(Some(3), 0, 5)]);
-        assert_eq!(before.at(900, 6, PLAIN), SettleVerdict::Wait(None));
-        let file = Habits { reach: Reach::File, ..PLAIN };
-        assert_eq!(before.at(900, 6, file), SettleVerdict::Settled(0, Freshness::Versioned));
-        let after = case(&[(Some(3), 0, 5), (Some(3), 100, 6)]);
-        assert_eq!(after.at(120, 6, PLAIN), wait(230));
-        assert_eq!(after.at(350, 6, PLAIN), SettleVerdict::Settled(1, Freshness::Quiet));
-    }
-
-    #[test]
-    fn a_version_of_a_reader_of_the_disk_is_that_of_the_opening() {
-        let disk = Habits { reads_disk: true, ..PLAIN };
-        assert_eq!(case(&[(Some(1), 0, 5)]).at(250, 5, disk), SettleVerdict::Settled(0, Freshness::Quiet));
-        assert_eq!(case(&[(Some(3), 0, 5)]).at(250, 5, disk), SettleVerdict::Settled(0, Freshness::Quiet));
-        assert_eq!(case(&[(Some(1), 0, 5)]).at(250, 5, PLAIN), SettleVerdict::Wait(None));
-    }
-
-    #[test]
-    fn a_changed_preamble_needs_two_publishes_and_the_second_counts() {
+    fn the_same_preamble_needs_one_publish() {
+        let start = Instant::now();
         let clangd = Habits { preamble: true, ..PLAIN };
-        let mut one = case(&[(Some(3), 0, 5)]);
-        assert_eq!(one.at(0, 5, clangd), SettleVerdict::Settled(0, Freshness::Versioned), "nothing settled before");
-        one.document.directives = Some(vec!["#include <set>".into()]);
-        assert_eq!(one.at(0, 5, clangd), SettleVerdict::Settled(0, Freshness::Versioned), "the same preamble");
-        one.document.directives = Some(vec![]);
-        assert_eq!(one.at(900, 5, clangd), SettleVerdict::Wait(None));
-        let mut two = case(&[(Some(3), 0, 5), (Some(3), 800, 5)]);
-        two.document.directives = Some(vec![]);
-        assert_eq!(two.at(800, 5, clangd), SettleVerdict::Settled(1, Freshness::Versioned));
-    }
-
-    #[test]
-    fn a_server_seen_to_publish_twice_is_given_time_for_the_second() {
-        let habits = Habits { two_phase: true, ..PLAIN };
-        let case = case(&[(Some(3), 0, 5), (Some(3), 100, 5)]);
-        assert_eq!(case.at(100, 5, habits), wait(250));
-        assert_eq!(case.at(350, 5, habits), SettleVerdict::Settled(1, Freshness::Versioned));
+        let mut one = document(&[(Some(3), 0, 5)], start);
+        assert_eq!(judge(&one, 5, clangd, start), SettleVerdict::Settled(0, Freshness::Versioned), "the first answer");
+        one.directives = Some(vec!["#include <set>".into()]);
+        assert_eq!(judge(&one, 5, clangd, start), SettleVerdict::Settled(0, Freshness::Versioned));
     }
 }

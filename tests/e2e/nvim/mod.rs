@@ -15,6 +15,7 @@ mod conversation;
 mod doors;
 mod durable;
 mod failures;
+mod freshness;
 mod gone;
 mod languages;
 pub mod memory;
