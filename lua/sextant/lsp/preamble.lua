@@ -1,16 +1,12 @@
---- Finds the versions that clangd publishes twice: when its preamble changed, it publishes first with the old one.
+--- Finds the texts that clangd answers for from what it has kept: it publishes first with the old preamble.
 local M = {}
 local api = vim.api
-
--- Two publishes after the save of a header end the doubt about it: the second is of the new one. A file that does not
--- include it has no second one, and after this time the header has been read.
-local HEADER_MS = 10000
 
 ---@class sextant.Preamble
 ---@field head string
 ---@field rows integer
 ---@field since integer? the version from which on its own directives are others
----@field header { at: integer, publishes: integer }? the last save of a header, and the publishes since
+---@field header boolean? true if a header was saved since it was opened
 
 ---@type table<string, sextant.Preamble> by client and URI
 local known = {}
@@ -72,7 +68,7 @@ function M.header_saved(client_id, uri)
   local own, prefix = key(client_id, uri), client_id .. ' '
   for id, state in pairs(known) do
     if id ~= own and vim.startswith(id, prefix) then
-      state.header = { at = vim.uv.now(), publishes = 0 }
+      state.header = true
     end
   end
 end
@@ -80,26 +76,32 @@ end
 --- Notes the n-th publish of a version.
 function M.published(client_id, uri, version, count)
   local state = known[key(client_id, uri)]
-  local header = state and state.header
-  if header then
-    header.publishes = header.publishes + 1
-    if header.publishes >= 2 then
-      state.header = nil
-    end
-  end
   if state and state.since and version and version >= state.since and count >= 2 then
     state.since = nil
   end
 end
 
---- Whether a single publish may still be of an old preamble.
+--- True if a single publish may still be of an old preamble.
 function M.is_open(client_id, uri)
   local state = known[key(client_id, uri)]
-  if not state then
-    return false
-  end
-  local header = state.header
-  return state.since ~= nil or (header ~= nil and vim.uv.now() - header.at < HEADER_MS)
+  return state ~= nil and state.since ~= nil
+end
+
+--- True if a header was saved since the text was opened. Publishes of that text prove nothing about the header.
+function M.keeps_headers(client_id, uri)
+  local state = known[key(client_id, uri)]
+  return state ~= nil and state.header == true
+end
+
+--- True if the head of an open text includes a file of this name.
+function M.includes(client_id, path)
+  local name, prefix = vim.fs.basename(path), client_id .. ' '
+  return vim.iter(pairs(known)):any(function(id, state)
+    return vim.startswith(id, prefix)
+      and vim.iter(vim.gsplit(state.head, '\n', { plain = true })):any(function(line)
+        return line:find('include', 1, true) ~= nil and line:find(name, 1, true) ~= nil
+      end)
+  end)
 end
 
 return M

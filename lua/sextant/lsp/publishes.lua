@@ -7,8 +7,10 @@ local neovim_pulls = require('sextant.lsp.neovim_pulls')
 local preamble = require('sextant.lsp.preamble')
 local push_freshness = require('sextant.lsp.push_freshness')
 local servers = require('sextant.lsp.servers')
+local texts = require('sextant.lsp.texts')
 
-local M = {}
+-- `reopens` is true while Sextant opens a document again, which is no change.
+local M = { reopens = false }
 
 local PUBLISH = 'textDocument/publishDiagnostics'
 -- The longest time that a publish for a closed document may still be under way, in milliseconds.
@@ -25,6 +27,7 @@ local ECHO_MS = 10000
 ---@class sextant.Document what was sent to one client
 ---@field version integer the newest
 ---@field change integer the number of its last change
+---@field concerns? integer the number of its last change that may concern others
 ---@field at integer of its last change, milliseconds of vim.uv.now()
 ---@field edited? integer the number of its last change of the text or save
 ---@field unsaved? boolean changed since it was opened or saved
@@ -67,7 +70,24 @@ local function learn_of_saves(client_id, uri)
   end
 end
 
+-- clangd answers the closing of a document with an empty list without a version. All publishes of the closed document
+-- come before it. It is not shown where the document is open again.
+local function ends_closed(client_id, params)
+  local client = vim.lsp.get_client_by_id(client_id)
+  local document = documents[client_id] and documents[client_id][params.uri]
+  local is_open_again = document and document.closed and document.version >= 0
+  local ends = client and is_open_again and not params.version and servers.knows(client, 'preamble')
+  if ends then
+    document.closed = nil
+  end
+  return ends
+end
+
+-- Returns true for a publish that is not to be shown.
 local function record(client_id, params)
+  if ends_closed(client_id, params) then
+    return true
+  end
   local byuri = store[client_id] or {}
   store[client_id] = byuri
   local before = byuri[params.uri]
@@ -89,13 +109,11 @@ local function record(client_id, params)
   notify(client_id, params.uri)
 end
 
--- The handlers of server messages, by method.
----@type table<string, fun(client_id: integer, params: table)>
+-- The handlers of server messages, by method. One that returns true keeps the message from Neovim.
+---@type table<string, fun(client_id: integer, params: table): boolean?>
 local heard = {
   [PUBLISH] = function(client_id, params)
-    if params.uri then
-      record(client_id, params)
-    end
+    return params.uri and record(client_id, params)
   end,
 }
 -- A registration after the start changes the way to ask a client. Neovim itself handles it after this.
@@ -126,8 +144,8 @@ end
 
 local function wrap(method, orig)
   return function(err, params, ctx, ...)
-    if type(params) == 'table' then
-      heard[method](ctx.client_id, params)
+    if type(params) == 'table' and heard[method](ctx.client_id, params) then
+      return
     end
     local handler = orig or vim.lsp.handlers[method]
     if handler then
@@ -140,18 +158,16 @@ end
 
 -- Notes Neovim's messages to a server. A document that is opened again starts its versions again. Earlier publishes no
 -- longer count, and one that is under way may be for the old document.
+local function text_of(before, params, unsaved)
+  local version, closed = params.textDocument.version, before and before.closed
+  return { version = version, at = vim.uv.now(), unsaved = unsaved, closed = closed }
+end
 local sent = {
   ['textDocument/didOpen'] = function(before, params)
-    return { version = params.textDocument.version, at = vim.uv.now(), closed = before and before.closed }, true
+    return text_of(before, params), true
   end,
   ['textDocument/didChange'] = function(before, params)
-    return {
-      version = params.textDocument.version,
-      at = vim.uv.now(),
-      unsaved = true,
-      closed = before and before.closed,
-    },
-      false
+    return text_of(before, params, true), false
   end,
   ['textDocument/didSave'] = function(before, _, client)
     if before then
@@ -171,6 +187,11 @@ local sent = {
   end,
 }
 
+-- An opened text is the one that the server has read, unless it is not saved or was closed before.
+local function is_known(before, method, uri)
+  return M.reopens or method == 'textDocument/didOpen' and not before and not vim.bo[vim.uri_to_bufnr(uri)].modified
+end
+
 local function on_sent(client, method, params)
   local note = sent[method]
   if not note then
@@ -189,9 +210,15 @@ local function on_sent(client, method, params)
   local before = documents[id][uri]
   local edited = before and before.edited
   local document, reopened = note(before, params, client)
-  changes[id] = (changes[id] or 0) + 1
+  local concerns = before and before.concerns
+  changes[id] = changes[id] or 0
+  if not is_known(before, method, uri) then
+    changes[id] = changes[id] + 1
+    concerns = changes[id]
+  end
   if document then
     document.change = changes[id]
+    document.concerns = concerns
     document.edited = edited
     if not reopened then
       document.edited = changes[id]
@@ -317,8 +344,6 @@ end
 
 --- The last change that may concern other documents, of those that were sent to the client. The relevant changes are
 --- looked up when it is called: the facts about servers come with the first command, the changes may be older.
----@param client_id integer
----@return integer
 function M.epoch(client_id)
   local client = vim.lsp.get_client_by_id(client_id)
   if not client or servers.looks_at_one_file(client) then
@@ -328,16 +353,14 @@ function M.epoch(client_id)
   end
   local newest = 0
   for uri, document in pairs(documents[client_id] or {}) do
-    if document.change > newest and not servers.leaves_others(client, { vim.uri_to_fname(uri) }) then
-      newest = document.change
+    if (document.concerns or 0) > newest and not servers.leaves_others(client, { vim.uri_to_fname(uri) }) then
+      newest = document.concerns
     end
   end
   return newest
 end
 
 --- The last change of a text, or save, of those that were sent to the client.
----@param client_id integer
----@return integer
 function M.last_edit(client_id)
   return vim.iter(pairs(documents[client_id] or {})):fold(0, function(last, _, document)
     return math.max(last, document.edited or 0)
@@ -345,19 +368,17 @@ function M.last_edit(client_id)
 end
 
 --- When a client with a compiler was last sent a save, in seconds since 1970.
----@return number
 function M.saved_at()
   return saved_at
 end
 
 --- Whether no document that this one may depend on has changed later: only then does its version identify the text that
 --- the server saw.
----@param client_id integer
----@param uri string
----@return boolean
 function M.is_newest(client_id, uri)
   local document = documents[client_id] and documents[client_id][uri]
-  return (document and document.change or 0) >= M.epoch(client_id)
+  local client = vim.lsp.get_client_by_id(client_id)
+  local is_newest = (document and document.change or 0) >= M.epoch(client_id)
+  return is_newest and not (client and texts.has_unsaved_header(client, uri))
 end
 
 --- Whether this was published after the document was last changed.

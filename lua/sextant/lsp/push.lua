@@ -3,6 +3,7 @@ local jobs = require('sextant.lsp.jobs')
 local preamble = require('sextant.lsp.preamble')
 local publishes = require('sextant.lsp.publishes')
 local push_freshness = require('sextant.lsp.push_freshness')
+local reopen = require('sextant.lsp.reopen')
 local servers = require('sextant.lsp.servers')
 local texts = require('sextant.lsp.texts')
 
@@ -50,6 +51,9 @@ function M.push(job)
   job.listens = true
   local uri = vim.uri_from_bufnr(job.buf)
   local id = job.client.id
+  if servers.knows(job.client, 'preamble') and preamble.keeps_headers(id, uri) then
+    reopen.reopen(job.client, job.buf)
+  end
   if servers.knows(job.client, 'woken_by_request') then
     -- A waiting request makes it look at once instead of waiting for more edits.
     job.client.rpc.request('textDocument/documentSymbol', { textDocument = { uri = uri } }, function() end)

@@ -1,5 +1,6 @@
 --- Keeps the facts about single language servers that the binary sends, and those that were learned here.
 local neovim = require('sextant.neovim')
+local preamble = require('sextant.lsp.preamble')
 
 local M = {}
 
@@ -234,7 +235,9 @@ end
 ---@param edited string[] paths
 function M.leaves_others(client, edited)
   if M.knows(client, 'only_headers') then
-    return vim.iter(edited):all(is_source)
+    return vim.iter(edited):all(function(path)
+      return is_source(path) and not preamble.includes(client.id, path)
+    end)
   end
   return M.looks_at_one_file(client)
 end

@@ -2,6 +2,16 @@
 local servers = require('sextant.lsp.servers')
 
 local M = {}
+local SEPARATORS = { unix = '\n', dos = '\r\n', mac = '\r' }
+
+--- The whole text of a buffer, as it would be written.
+---@param buf integer
+---@return string
+function M.text_of(buf)
+  local separator = SEPARATORS[vim.bo[buf].fileformat]
+  local text = table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), separator)
+  return vim.bo[buf].endofline and text .. separator or text
+end
 
 ---@return integer
 function M.version_of(buf)
@@ -15,6 +25,19 @@ function M.flush(client)
   if not ok or not pcall(tracking.flush, client) then
     client:notify('$/setTrace', { value = 'off' })
   end
+end
+
+--- True if a header is changed and not saved. clangd reads the headers of other files from the disk.
+---@param client vim.lsp.Client
+---@param own string the URI of the file that is asked about
+function M.has_unsaved_header(client, own)
+  if not servers.knows(client, 'preamble') then
+    return false
+  end
+  return vim.iter(pairs(client.attached_buffers)):any(function(buf)
+    local path = vim.api.nvim_buf_get_name(buf)
+    return vim.bo[buf].modified and path ~= vim.uri_to_fname(own) and not servers.leaves_others(client, { path })
+  end)
 end
 
 --- The texts that an answer about a buffer depends on, by version; the answer is for these or invalid.

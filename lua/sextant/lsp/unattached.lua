@@ -4,7 +4,9 @@
 -- Neovim sends a text to the attached clients alone, and on most systems it watches no files for the others.
 local buffers = require('sextant.edit.buffers')
 local neovim = require('sextant.neovim')
+local preamble = require('sextant.lsp.preamble')
 local servers = require('sextant.lsp.servers')
+local texts = require('sextant.lsp.texts')
 
 local M = {}
 local api = vim.api
@@ -13,7 +15,6 @@ local CREATED, CHANGED, DELETED = 1, 2, 3
 local INCREMENTAL = 2
 -- Clocks of file systems may differ by so much, in seconds.
 local CLOCK_S = 1
-local SEPARATORS = { unix = '\n', dos = '\r\n', mac = '\r' }
 
 ---@type table<vim.lsp.Client, table<string, string>> the state on disk that each client has been notified of, by path
 local noticed = setmetatable({}, { __mode = 'k' })
@@ -25,12 +26,6 @@ local function state_of(path)
     return 'gone', math.huge
   end
   return ('%d.%d %d %d'):format(stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino), stat.mtime.sec
-end
-
-local function text_of(buf)
-  local separator = SEPARATORS[vim.bo[buf].fileformat]
-  local text = table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), separator)
-  return vim.bo[buf].endofline and text .. separator or text
 end
 
 -- A change that leaves the text as it is, in the form that the client takes.
@@ -50,7 +45,7 @@ end
 -- document, and what follows from it after a change of this document.
 ---@param client vim.lsp.Client
 local function open_once(client, buf, uri)
-  local text = text_of(buf)
+  local text = texts.text_of(buf)
   local language = client.get_language_id(buf, vim.bo[buf].filetype)
   local document = { uri = uri, languageId = language, version = 0, text = text }
   local change = { textDocument = { uri = uri, version = 1 }, contentChanges = { no_change(client, text) } }
@@ -76,6 +71,7 @@ local function notify(client, path)
   if servers.knows(client, 'preamble') then
     -- It reads included files again after any save.
     client.rpc.notify('textDocument/didSave', { textDocument = { uri = uri } })
+    preamble.header_saved(client.id, uri)
   elseif buf and state ~= 'gone' then
     open_once(client, buf, uri)
   end

@@ -84,6 +84,7 @@ pub fn slow_runs() -> u32 {
 
 pub const OPEN: &str = "textDocument/didOpen";
 pub const CHANGE: &str = "textDocument/didChange";
+pub const CLOSE: &str = "textDocument/didClose";
 pub const SAVE: &str = "textDocument/didSave";
 pub const PULL: &str = "textDocument/diagnostic";
 
