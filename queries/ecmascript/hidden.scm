@@ -7,6 +7,8 @@
 [(return_statement (_)) (yield_expression) (throw_statement)] @result
 (export_statement "*") @star
 (export_statement "default") @nameless
+((export_statement (export_clause) @_names) @nameless
+  (#match? @_names "\\bdefault\\s*[,}]|\\bas\\s+[\"']"))
 ((program (expression_statement (assignment_expression left: (member_expression) @_left)) @nameless)
   (#match? @_left "^module[.]exports$"))
 ((program (expression_statement [(call_expression) (await_expression) (new_expression)]) @effect)

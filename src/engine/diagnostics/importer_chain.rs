@@ -70,6 +70,10 @@ impl ImporterChain {
                 let read = || interface::offers(language, &self.texts[at]).unwrap_or_default();
                 let offers = self.offers.entry(at).or_insert_with(read);
                 let more: Vec<String> = interface::following(offers, &words).map(str::to_owned).collect();
+                if more.iter().any(|word| word == EVERYTHING) {
+                    // It is used under any name, in files that name the module.
+                    words.extend(module_words(&self.files[at]));
+                }
                 for word in more {
                     self.followed.entry(word.clone()).or_default().insert(at);
                     words.insert(word);
