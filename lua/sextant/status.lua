@@ -5,8 +5,9 @@ local M = {}
 local api = vim.api
 
 ---@class sextant.Status what the agent is doing
----@field state 'idle'|'running'|'question'|'waiting' `waiting`: a plan waits for approval
----@field phase string what a running task waits for: `servers`, `model`, `answering`, `tool`, `retry`; empty if idle
+---@field state 'idle'|'running'|'question'|'waiting' `waiting`: a plan waits for approval, or is paused
+---@field phase string what a running task waits for: `servers`, `model`, `answering`, `working`, `retry`, or a tool;
+--- empty if idle
 ---@field detail string the tool and its target, or the reason and number of a retry
 ---@field step? integer the number of the running step
 ---@field of? integer the number of steps of the plan
@@ -34,6 +35,12 @@ local now = {
   waiting = 0,
 }
 local began, phase_began = 0, 0
+-- The phase of the plan that waits for its user; nil without one.
+---@type string?
+local stands = nil
+-- The state that an open question has interrupted.
+---@type 'idle'|'running'|'waiting'
+local before = 'idle'
 ---@type uv.uv_timer_t?
 local ticking = nil
 -- Milliseconds between two updates of the seconds.
@@ -56,7 +63,7 @@ end
 ---@return sextant.Status
 function M.now()
   local copy = vim.deepcopy(now)
-  if now.state ~= 'idle' and began > 0 then
+  if ticking then
     copy.elapsed, copy.waited = seconds(began), seconds(phase_began)
   end
   return copy
@@ -98,11 +105,11 @@ local function line_parts()
   if now.state == 'question' then
     parts[1] = 'question'
   elseif now.state == 'waiting' then
-    parts[1] = 'plan waits for approval'
+    parts[1] = 'plan ' .. (stands == 'paused' and stands or 'waits for approval')
   elseif now.state == 'running' then
     parts = activity()
-    if now.of then
-      parts[1] = ('step %d of %d · %s'):format(now.step or 0, now.of, parts[1])
+    if now.step then
+      parts[1] = ('step %d of %d · %s'):format(now.step, now.of, parts[1])
     end
   elseif began > 0 then
     parts[1] = ('idle, last task %d s'):format(now.elapsed)
@@ -284,7 +291,7 @@ end
 ---@param detail? string
 ---@param tokens? integer
 function M.phase(phase, detail, tokens)
-  if now.state == 'idle' then
+  if now.state == 'idle' or now.state == 'waiting' then
     return
   end
   detail = detail or ''
@@ -316,25 +323,26 @@ function M.plan(event)
       now.step, now.of = event.running, event.steps
     end
   elseif event.phase == 'waiting for approval' then
-    M.ended('waiting')
-    return
+    return M.ended(event.phase)
   end
   changed()
 end
 
---- The task is over, or waits for its user.
----@param state? 'idle'|'waiting'
-function M.ended(state)
-  if now.state == 'running' or now.state == 'question' then
+--- The task is over. The question of a plan that waits for its user outlives the run.
+---@param phase? string of that plan; nil without one
+function M.ended(phase)
+  stands = phase
+  if ticking then
     now.elapsed = seconds(began)
     tell_progress('end')
   end
   stop_ticking()
-  now.state, now.phase, now.detail = state or 'idle', '', ''
-  -- The question of a paused plan outlives its run.
-  if now.of == nil then
+  now.phase, now.detail = '', ''
+  if not stands then
     now.question, now.options = nil, nil
   end
+  before = stands and 'waiting' or 'idle'
+  now.state = now.question and 'question' or before
   changed()
 end
 

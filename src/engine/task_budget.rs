@@ -14,7 +14,7 @@ use sextant_model::step::{Model, Usage};
 
 /// The first limit that is reached, in words with the amount used; `None` below all limits.
 pub(crate) fn reached(limits: &Limits, price: Option<Price>, usage: Usage, elapsed: Duration) -> Option<String> {
-    let tokens = usage.prompt_tokens + usage.completion_tokens;
+    let tokens = usage.tokens();
     if limits.tokens > 0 && tokens >= limits.tokens {
         let about = if usage.estimated { "about " } else { "" };
         return Some(format!("it has used {about}{tokens} of {} (`limits.tokens`)", counted(limits.tokens, "token")));

@@ -157,6 +157,11 @@ impl Usage {
         self.cached_tokens += other.cached_tokens;
         self.estimated |= other.estimated;
     }
+
+    /// Those of the questions and of the answers.
+    pub fn tokens(&self) -> u64 {
+        self.prompt_tokens + self.completion_tokens
+    }
 }
 
 /// The reason why a model gave no usable answer. Tokens may have been spent all the same.

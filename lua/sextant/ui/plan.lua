@@ -49,7 +49,7 @@ local function words()
   -- Another task may run beside a plan that waits.
   local parts = awaits and require('sextant.status').parts() or {}
   if awaits == 'wish' and state and state.markdown and #parts > 0 then
-    phase = 'planning again'
+    phase, keys = 'planning again', select(2, of.of(empty('planning')))
   end
   return of.with_status(phase, keys, parts, layout.title_width())
 end
@@ -185,6 +185,13 @@ end
 ---@return string
 function M.markdown()
   return state and state.markdown or ''
+end
+
+--- The phase of a plan that waits for its user; nil without one.
+---@return string?
+function M.stands()
+  local phase = state and state.markdown and state.phase
+  return (phase == 'waiting for approval' or phase == 'paused') and phase or nil
 end
 
 --- Opens the window for a plan that the user has just asked for.

@@ -226,7 +226,6 @@ local renderers = {
   end,
   finished = function(event)
     begun = nil
-    status.ended()
     answer.line('')
     answer.line(event.summary)
     answer.settle()
@@ -236,6 +235,7 @@ local renderers = {
     M.stopped = false
     -- A message of one line has only the figures.
     local in_plan = plan.note(event.summary:match('[^\n]*'))
+    status.ended(plan.stands())
     review_changes(event.root)
     say.say(event.summary, nil, places(in_plan))
     emit('SextantFinished', event)
@@ -249,7 +249,6 @@ local renderers = {
     end
     local text = words_of(event.failure)
     begun = nil
-    status.ended()
     answer.line('')
     answer.line('✗ ' .. text)
     answer.settle()
@@ -257,6 +256,7 @@ local renderers = {
     M.status = 'idle'
     M.stopped = false
     local in_plan = (early or not plan.waits()) and plan.fail(event.failure)
+    status.ended(plan.stands())
     say.say(text, level_of(event.failure), places(in_plan))
     emit('SextantFailed', event)
   end,

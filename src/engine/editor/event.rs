@@ -96,6 +96,8 @@ pub enum WaitPhase {
     Model,
     /// The next attempt, after the model's server did not answer usably.
     Retry,
+    /// Nothing outside: the answer of the model is carried out.
+    Working,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -53,6 +53,11 @@ pub(crate) async fn change_plan(session: &Session, words: &str, cancel: &Cancell
     };
     task.work.take_up(&session.events);
     span::belongs_to(task);
+    session.events.show(Event::Started {
+        request: format!("{CHANGE} {words}"),
+        mode: task.work.mode.to_string(),
+        model: session.model.name().to_owned(),
+    });
     let standing = document::numbered(plan);
     let mut new = plan.clone();
     depends::keep_closed(&mut new);

@@ -252,7 +252,7 @@ pub(crate) fn summary(word: &str, files: &[String], verdict: &Verdict, floor: Se
         format!("{count} not counted as fixed: {first}")
     }));
     if usage.calls > 0 && usage.prompt_tokens > 0 {
-        let tokens = usage.prompt_tokens + usage.completion_tokens;
+        let tokens = usage.tokens();
         let about = if usage.estimated { "about ".to_owned() } else { String::new() };
         let tokens = counted(tokens as usize, "token");
         let cached = usage.cached_tokens;

@@ -50,8 +50,7 @@ pub(crate) async fn answered<T>(
     cancel: &CancellationToken,
     asked: impl Future<Output = (Result<T, ModelError>, Usage)>,
 ) -> Result<Option<Result<T, ModelError>>, Failure> {
-    let used = spent.now().used;
-    let tokens = used.prompt_tokens + used.completion_tokens;
+    let tokens = spent.now().used.tokens();
     store.events.show(Event::Phase { phase: WaitPhase::Model, detail: String::new(), tokens });
     let events = Arc::clone(&store.events);
     let retries: RetryListener = Arc::new(move |notice| {
@@ -67,5 +66,7 @@ pub(crate) async fn answered<T>(
         () = task_budget::out_of_time(&store.config, spent.now()) => return Ok(None),
     };
     task_events.did(TaskFact::ModelAnswered { usage });
+    let tokens = spent.now().used.tokens();
+    store.events.show(Event::Phase { phase: WaitPhase::Working, detail: String::new(), tokens });
     Ok(Some(reply))
 }

@@ -87,6 +87,7 @@ impl TurnProgress {
             WaitPhase::Servers => "waiting for language servers",
             WaitPhase::Model => "waiting for the model",
             WaitPhase::Retry => detail,
+            WaitPhase::Working => "working",
         };
         lock(&self.work).tokens = tokens;
         self.work(what, phase == WaitPhase::Retry);
