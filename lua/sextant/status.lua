@@ -309,7 +309,17 @@ end
 ---@param text string
 ---@param options string[]
 function M.question(text, options)
+  before = now.state ~= 'question' and now.state or before
   now.state, now.question, now.options = 'question', text, options
+  changed()
+end
+
+--- The question is over, and what waited for it goes on.
+function M.answered()
+  now.question, now.options = nil, nil
+  if now.state == 'question' then
+    now.state, phase_began = before, vim.uv.hrtime()
+  end
   changed()
 end
 

@@ -165,5 +165,5 @@ async fn read() -> Option<usize> {
 
 /// Whether an event belongs to the task of this command, and is not its last, which the command has itself.
 fn is_of_work(event: &Event) -> bool {
-    !(event.is_aside() || matches!(event, Event::Failed { .. }))
+    !(event.is_aside() || matches!(event, Event::Answered | Event::Failed { .. }))
 }

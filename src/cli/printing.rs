@@ -89,6 +89,7 @@ fn words(event: &Event) -> Option<String> {
         | Event::Places { .. }
         | Event::Log { .. }
         | Event::Conversation { .. }
+        | Event::Answered
         | Event::Queued { .. }
         | Event::PlanChecked { .. }
         | Event::Words { .. }

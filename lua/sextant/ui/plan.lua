@@ -6,20 +6,6 @@ local steps = require('sextant.ui.plan_steps')
 local M = {}
 local api = vim.api
 
----@class sextant.PlanState
----@field phase string that of the engine, or one of the window's own: planning, queued, stopped, gone
----@field request? string of a plan that is not there yet
----@field markdown? string
----@field root? string the workspace that the plan is of
----@field steps integer
----@field done integer
----@field failed integer
----@field running? integer number of the step that runs
----@field top string[] what went wrong and the way out, above everything else
----@field question? string[]
----@field note? string how a run ended
----@field whole? boolean whether the reason is shown whole where it leaves the steps no room
-
 ---@type sextant.PlanState?
 local state = nil
 -- A request for a plan that the binary has not taken on yet, and the state to restore if it refuses.
@@ -156,8 +142,11 @@ function draw()
   view.put(buf, views)
   lay_out()
   view.fill()
+  if require('sextant.ui.plan_question').keep(buf, state.question) then
+    return
+  end
   local running = state.running and steps.line(buf, state.running)
-  local paused = state.phase == 'paused' and not state.question and steps.next_line(buf)
+  local paused = state.phase == 'paused' and steps.next_line(buf)
   if running or paused then
     layout.follow(running or paused, running ~= nil)
   end
@@ -328,14 +317,15 @@ function M.checked(faults)
   lay_out()
 end
 
---- Shows the question that the work waits with; `1`, `2`, … answer.
----@param event sextant.Question
+--- Shows the question that the work waits with; `1`, `2`, … answer. Without an event it is over.
+---@param event? sextant.Question
 ---@return boolean held whether the plan's buffer shows it
 function M.ask(event)
   if not (state and state.markdown) then
     return false
   end
-  state.question = require('sextant.ui.question').plan_lines(event)
+  require('sextant.ui.plan_question').enter()
+  state.question = event and require('sextant.ui.question').plan_lines(event, layout.size())
   draw()
   return true
 end

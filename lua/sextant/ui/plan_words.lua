@@ -1,6 +1,20 @@
 --- Words the phase of a plan for its window's title, the keys of the phase for its footer, and its text.
 local M = {}
 
+---@class sextant.PlanState
+---@field phase string that of the engine, or one of the window's own: planning, queued, stopped, gone
+---@field request? string of a plan that is not there yet
+---@field markdown? string
+---@field root? string the workspace that the plan is of
+---@field steps integer
+---@field done integer
+---@field failed integer
+---@field running? integer number of the step that runs
+---@field top string[] what went wrong and the way out, above everything else
+---@field question? string[]
+---@field note? string how a run ended
+---@field whole? boolean whether the reason is shown whole where it leaves the steps no room
+
 ---@param s sextant.PlanState
 ---@return string words, string keys
 function M.of(s)

@@ -1,11 +1,15 @@
 --- Shows the open question with what would be written, and takes its answer: by number, in words, or from a list.
-local neovim = require('sextant.neovim')
 local status = require('sextant.status')
 
 local M = {}
+local api = vim.api
 
 -- Lines of the text to be written that the plan window shows; the answer window has all of it.
 local MOST = 12
+-- Its rows beside these lines: the two fences, and the number of the lines that are left.
+local FRAME = 3
+-- Cells at the end of a row that the next word may leave empty.
+local BREAK = 6
 
 ---@class sextant.Question
 ---@field text string
@@ -51,16 +55,39 @@ function M.lines(event)
   return lines
 end
 
---- The question for the plan window, where `g1` answers too.
----@param event sextant.Question
----@return string[]
-function M.plan_lines(event)
-  local lines = shown(event, MOST)
-  vim.list_extend(lines, vim.split('? ' .. event.text, '\n', { plain = true }))
-  for choice, option in ipairs(event.options) do
-    lines[#lines + 1] = ('  %d  %s'):format(choice, option)
+-- The rows that lines take at least.
+---@param lines string[]
+---@param columns integer
+---@return integer
+local function rows(lines, columns)
+  local count = 0
+  for _, line in ipairs(lines) do
+    count = count + math.max(1, math.ceil(api.nvim_strwidth(line) / columns))
   end
-  return lines
+  return count
+end
+
+--- The question for the plan window, where `g1` answers too. The window has room for all of it: of a long text to be
+--- written and of a long question it shows the beginning.
+---@param event sextant.Question
+---@param columns integer of the window
+---@param room integer the most rows that it has
+---@return string[]
+function M.plan_lines(event, columns, room)
+  local options = {}
+  for choice, option in ipairs(event.options) do
+    options[#options + 1] = ('  %d  %s'):format(choice, option)
+  end
+  local text = '? ' .. event.text
+  -- 'linebreak' leaves cells of a row empty.
+  local kept = math.max(2, room - rows(options, columns))
+  if rows(vim.split(text, '\n', { plain = true }), columns - BREAK) > kept then
+    text = require('sextant.ui.say').cut(text:gsub('%s+', ' '), kept * (columns - BREAK))
+  end
+  local asked = vim.list_extend(vim.split(text, '\n', { plain = true }), options)
+  local free = room - rows(asked, columns - BREAK) - FRAME
+  local lines = shown(event, math.max(1, math.min(MOST, free)))
+  return vim.list_extend(lines, asked)
 end
 
 -- Gets the user's answer to the open question, as a line of the conversation.
@@ -115,22 +142,20 @@ function M.read(text)
   return text
 end
 
---- Maps the numbers in a window of ours. Without an open question they are the counts that they always are.
+--- Maps the numbers in a window of ours. A number is not a count there: until the key behind a count comes, Neovim
+--- takes no edit of the agent.
 ---@param buf integer
 ---@param answer fun(choice: integer)
 function M.map(buf, answer)
   for choice = 1, 9 do
     local key = tostring(choice)
     local desc = 'Answer ' .. key .. ' to the open question'
-    vim.keymap.set('n', key, function()
+    require('sextant.ui.scratch').map(buf, key, function()
       if not is_open() then
-        return key
+        return require('sextant.ui.say').say('no question is open')
       end
-      vim.schedule(function()
-        answer(choice)
-      end)
-      return '<Ignore>'
-    end, neovim.in_buffer(buf, { expr = true, nowait = true, desc = desc }))
+      answer(choice)
+    end, desc)
     require('sextant.ui.scratch').map(buf, 'g' .. key, function()
       answer(choice)
     end, desc)

@@ -111,6 +111,10 @@ local renderers = {
     status.question(event.text, event.options)
     emit('SextantQuestion', event)
   end,
+  answered = function()
+    status.answered()
+    plan.ask()
+  end,
   queued = function(event)
     status.queued(event.requests)
     plan.queued(event.requests)

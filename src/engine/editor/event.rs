@@ -252,6 +252,9 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shows: Option<String>,
     },
+    /// The open question is over, by an answer from any door or without one. Only an editor gets it: a subscriber has
+    /// the answer in its stream.
+    Answered,
     /// The diagnostics that the task has introduced and not repaired, for the quickfix list.
     Introduced {
         title: String,

@@ -130,6 +130,7 @@ impl StreamState {
             | Event::Places { .. }
             | Event::Log { .. }
             | Event::Conversation { .. }
+            | Event::Answered
             | Event::Queued { .. }
             | Event::PlanChecked { .. }
             | Event::Mode { .. }

@@ -25,8 +25,10 @@ pub(crate) struct FrontEnd(pub(crate) Arc<dyn Editor>);
 
 impl Observer for FrontEnd {
     fn notice(&self, envelope: &EventEnvelope) {
-        if let TaskEvent::Shown { event } = &envelope.event {
-            self.0.show(event.clone());
+        match &envelope.event {
+            TaskEvent::Shown { event } => self.0.show(event.clone()),
+            TaskEvent::Answered { .. } => self.0.show(Event::Answered),
+            _ => {}
         }
     }
 }

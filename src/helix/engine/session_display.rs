@@ -148,6 +148,7 @@ impl Shower {
             | Event::Places { .. }
             | Event::Log { .. }
             | Event::Conversation { .. }
+            | Event::Answered
             | Event::Queued { .. }
             | Event::PlanChecked { .. } => {}
         }

@@ -25,6 +25,7 @@ mod moods;
 mod names;
 mod navigate;
 mod plan;
+mod plan_questions;
 mod preambles;
 mod published;
 mod reach;

@@ -1,0 +1,128 @@
+//! A question of a running plan in 80x24: all of it in sight, gone with its answer, and no key that blocks the work.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
+use crate::nvim::ask::{options, step};
+use crate::support::model_server::{ModelServer, Reply};
+use crate::support::nvim::Nvim;
+use crate::support::project::Project;
+
+const TEXT: &str = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n";
+/// Functions of the file, each the symbol of a step.
+const STEPS: usize = 12;
+
+fn text() -> String {
+    let more: String = (0..STEPS).map(|n| format!("\n\ndef h{n}() -> int:\n    return {n}\n")).collect();
+    format!("{TEXT}{more}")
+}
+
+fn plan() -> Reply {
+    let step = |n: usize| json!({"title": format!("change h{n}"), "symbols": [format!("a.py::h{n}")], "because": "asked", "expect": "changed"});
+    let steps: Vec<Value> = (0..STEPS).map(step).collect();
+    Reply::Json(json!({"title": "Changes", "reason": "asked", "steps": steps, "confidence": 1}))
+}
+
+fn replace(n: usize) -> Reply {
+    let (old, new) = (format!("h{n}() -> int:\n    return {n}\n"), format!("h{n}() -> int:\n    return -{n}\n"));
+    step("edit_file", json!({"path": "a.py", "old_string": old, "new_string": new}), false)
+}
+
+fn run(command: &[&str]) -> Reply {
+    step("run_command", json!({"command": command}), true)
+}
+
+/// A plan of many steps, in whose window the focus is.
+async fn planned(script: Vec<Reply>) -> (Project, ModelServer, Nvim) {
+    let project = Project::new(&[("a.py", &text()), ("conftest.py", "import os\n")]);
+    let server = ModelServer::start(script).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentPlan change all").await;
+    nvim.wait("SextantPlan").await;
+    nvim.screen.shows("change h1").await;
+    (project, server, nvim)
+}
+
+async fn holds(nvim: &Nvim, condition: &str) -> bool {
+    nvim.lua(&format!("return (vim.wait(30000, function() return {condition} end, 10))")).await
+}
+
+/// Runs the first step up to its question, with the cursor on the last step and the focus in the code.
+async fn asked(nvim: &mut Nvim, server: &ModelServer, go: &Notify) {
+    nvim.keys("s").await;
+    server.requests_seen(2).await;
+    nvim.screen.shows("running step 1 of 12").await;
+    nvim.keys("G").await;
+    nvim.screen.shows("change h11").await;
+    nvim.command("wincmd p").await;
+    go.notify_one();
+    nvim.wait("SextantQuestion").await;
+}
+
+fn held(reply: Reply) -> (Reply, Arc<Notify>) {
+    let go = Arc::new(Notify::new());
+    (Reply::Held(Box::new(reply), Arc::clone(&go)), go)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_is_in_sight_without_the_focus_and_gone_at_once_with_its_answer() {
+    let (first, asks) = held(run(&["touch", "made"]));
+    let (last, go) = held(replace(0));
+    let (project, server, mut nvim) = planned(vec![plan(), first, last]).await;
+    asked(&mut nvim, &server, &asks).await;
+    for part in ["touch made", "1  run it once", "2  allow exactly this", "3  no", "paused: question"] {
+        nvim.screen.shows(part).await;
+    }
+    assert!(holds(&nvim, "vim.fn.expand('%:t') == 'a.py'").await, "the focus stays in the code");
+    nvim.command("wincmd p").await;
+    nvim.keys("1").await;
+    server.requests_seen(3).await;
+    assert!(project.root().join("made").exists());
+    for gone in ["run it once", "paused: question", "1 2 … answer"] {
+        nvim.screen.hides(gone).await;
+    }
+    nvim.screen.shows("running step 1 of 12 · waiting for the model").await;
+    nvim.screen.shows("change h11").await;
+    // A second press is no count: the edit of the model comes through.
+    nvim.keys("1").await;
+    assert!(!nvim.prompts().await, "Neovim waits for a key");
+    go.notify_one();
+    nvim.finished().await;
+    assert!(project.read("a.py").contains("return -0"));
+    assert!(holds(&nvim, "require('sextant').status().state == 'waiting'").await, "a plan waits after one step");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_text_to_be_written_leaves_room_for_the_whole_question() {
+    let lines: String = (0..40).map(|n| format!("note{n} = {n}\n")).collect();
+    let write = step("write_file", json!({"path": "conftest.py", "content": lines}), true);
+    let (write, asks) = held(write);
+    let (_project, server, mut nvim) = planned(vec![plan(), write, replace(0)]).await;
+    asked(&mut nvim, &server, &asks).await;
+    for part in ["more lines; :AgentShow has all of it", "? ", "1  ", "3  "] {
+        nvim.screen.shows(part).await;
+    }
+    nvim.command("AgentAnswer 3").await;
+    nvim.finished().await;
+    nvim.screen.hides("more lines; :AgentShow").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_of_the_plan_shows_what_it_waits_for() {
+    let (changed, go) = held(plan());
+    let (_project, _server, mut nvim) = planned(vec![plan(), replace(0), changed]).await;
+    nvim.keys("s").await;
+    nvim.finished().await;
+    nvim.command("AgentPlan change: h2 first").await;
+    nvim.screen.shows("planning again · waiting for the model 1 s").await;
+    nvim.screen.shows("<C-c> stop").await;
+    nvim.screen.hides("a go on").await;
+    assert!(holds(&nvim, "require('sextant').status().state == 'running'").await);
+    go.notify_one();
+    nvim.wait("SextantPlan").await;
+    nvim.screen.hides("planning again").await;
+    assert!(holds(&nvim, "require('sextant').status().state == 'waiting'").await);
+}
