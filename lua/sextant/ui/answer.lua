@@ -226,6 +226,7 @@ end
 
 --- Shows a line; an empty one separates two texts.
 ---@param text string
+---@return integer? line its number, where it is shown at once
 function M.line(text)
   if asked[1] and asked[1].alone then
     held[#held + 1] = text
@@ -234,6 +235,7 @@ function M.line(text)
     return blank()
   end
   M.append((last_line(buffer()) ~= '' and '\n' or '') .. text .. '\n')
+  return api.nvim_buf_line_count(buffer()) - 1
 end
 
 --- Separates the words of one question from those of the next.

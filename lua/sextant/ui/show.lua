@@ -1,5 +1,6 @@
 --- Shows a task: each event goes to its window, list or message.
 local answer = require('sextant.ui.answer')
+local calls = require('sextant.ui.calls')
 local plan = require('sextant.ui.plan')
 local say = require('sextant.ui.say')
 local status = require('sextant.status')
@@ -89,6 +90,7 @@ local renderers = {
     M.status = 'running'
     M.stopped = false
     changed = false
+    calls.reset()
     begun = event.request
     own = answer.accept(event.request)
     if not own then
@@ -154,11 +156,9 @@ local renderers = {
   end,
   acting = function(event)
     status.phase(event.tool, event.target)
-    answer.line(('%d. %s %s'):format(event.step, event.tool, event.target))
+    calls.begin(event)
   end,
-  acted = function(event)
-    answer.line((event.ok and '   ' or '   ✗ ') .. event.text:gsub('\n', '\n   '))
-  end,
+  acted = calls.finish,
   interrupted = function(event)
     local how_far = event.of > 0 and (', %d of %s done'):format(event.done, say.counted(event.of, 'step')) or ''
     local text = ('a task was interrupted, :AgentResume goes on: “%s”%s; :AgentUndo takes it back'):format(
@@ -194,6 +194,9 @@ local renderers = {
     answer.end_line()
     begun, planned = nil, begun or planned
     local starts = event.phase == 'executing' and M.status ~= 'running'
+    if starts then
+      calls.reset()
+    end
     if starts and planned and answer.heading() ~= planned then
       -- Another request may have been answered since the plan was made.
       answer.head(planned)

@@ -60,7 +60,7 @@ impl ReadOnlyTools for SessionEyes<'_> {
             return Err(tool_failure(format!("{tool} does more than look"), "use a step of kind edit"));
         }
         let step = u32::try_from(context.number).unwrap_or(u32::MAX);
-        let (tool, target) = (tool.to_owned(), call.subject().shown().to_owned());
+        let (tool, target) = (tool.to_owned(), call.subject().shown());
         let reasoning = context.title.clone();
         self.edits.hub.events.show(Event::Acting { step, tool: tool.clone(), target, reasoning });
         let span = span::plan_step(context.number.saturating_sub(1)).in_scope(|| span::tool(&tool));

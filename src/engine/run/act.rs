@@ -118,7 +118,7 @@ fn begin(
     let unread = |_: &Failure| Called { tool: tool.clone(), ..Called::default() };
     let called = call.as_ref().map_or_else(unread, ToolCall::called);
     let target = called.subject.shown();
-    let target = work.offered_title(target).unwrap_or_else(|| target.to_owned());
+    let target = work.offered_title(&target).unwrap_or(target);
     let about = format!("{tool} {target}");
     let (reasoning, span) = (reasoning.to_owned(), span::tool(&tool));
     events.show(Event::Acting { step: work.step, tool: tool.clone(), target, reasoning: reasoning.clone() });

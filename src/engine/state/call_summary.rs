@@ -6,6 +6,8 @@ use crate::events::fact::{CallFact, FixFact, TaskFact};
 use crate::state::journal::Journal;
 use crate::state::notes::{TAKEN_BACK, plain};
 use crate::state::task::OfferReports;
+use sextant_base::one_line::clean;
+use sextant_base::secrets::mask;
 use sextant_model::tools::Access;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
@@ -48,10 +50,11 @@ impl Subject {
     }
 
     /// The text for the user while it runs.
-    pub(crate) fn shown(&self) -> &str {
+    pub(crate) fn shown(&self) -> String {
         match (self.named(), &self.words) {
-            ("", Some(words)) => words,
-            (named, _) => named,
+            ("", Some(words)) => words.clone(),
+            ("", None) => clean(&mask(&command_line(&self.command))),
+            (named, _) => named.to_owned(),
         }
     }
 
@@ -70,6 +73,18 @@ impl Subject {
     pub(crate) fn place(&self) -> Option<String> {
         self.one_file().or_else(|| self.within.clone()).filter(|place| !place.is_empty())
     }
+}
+
+/// A command as a user reads it: an argument of more than one word is quoted.
+pub(crate) fn command_line(command: &[String]) -> String {
+    let plain = |word: &&String| {
+        !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:=,@%+[]".contains(c))
+    };
+    command
+        .iter()
+        .map(|word| if plain(&word) { word.clone() } else { format!("{word:?}") })
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// A call as its observers see it, who run nothing.
@@ -134,10 +149,20 @@ mod tests {
         assert_eq!(Subject::symbol("a.py::f").one_file().as_deref(), Some("a.py"));
         assert_eq!((Subject::symbol("f").one_file(), Subject::symbol("f").named()), (None, "f"));
         let search = Subject { within: Some("src".into()), ..Subject::words("secret") };
-        assert_eq!((search.shown(), search.one_file(), search.place().as_deref()), ("src", None, Some("src")));
+        assert_eq!((search.shown().as_str(), search.one_file(), search.place().as_deref()), ("src", None, Some("src")));
         let words = Subject::words("secret");
-        assert_eq!((words.shown(), words.named(), words.traced().as_str()), ("secret", "", ""));
+        assert_eq!((words.shown().as_str(), words.named(), words.traced().as_str()), ("secret", "", ""));
         let command = Subject { command: vec!["ls".into(), "-l".into()], ..Subject::default() };
-        assert_eq!((command.shown(), command.traced().as_str()), ("", "ls -l"));
+        assert_eq!((command.shown().as_str(), command.traced().as_str()), ("ls -l", "ls -l"));
+    }
+
+    #[test]
+    fn a_command_line_quotes_what_is_more_than_one_word() {
+        let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(command_line(&words("pytest -q tests/a.py::b[1]")), "pytest -q tests/a.py::b[1]");
+        assert_eq!(
+            command_line(&["sh".into(), "-c".into(), "rm -rf \"x\"".into(), String::new()]),
+            r#"sh -c "rm -rf \"x\"" """#
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! Runs a command that a plan checks a step with.
 
 use crate::editor::event::Event;
+use crate::state::call_summary::command_line;
 use crate::state::edit_service::EditService;
 use crate::state::task::TaskWork;
 use crate::tools::run_command::{self, CommandRun, RunCommand};
@@ -17,7 +18,7 @@ pub(crate) async fn run_check(
     work: &TaskWork,
     command: &[String],
 ) -> Result<CommandRun, Failure> {
-    let (step, tool, target) = (work.step, run_command::TOOL.name.to_owned(), clean(&run_command::shown(command)));
+    let (step, tool, target) = (work.step, run_command::TOOL.name.to_owned(), clean(&command_line(command)));
     let reasoning = "a check of the plan".to_owned();
     edits.hub.events.show(Event::Acting { step, tool: tool.clone(), target, reasoning });
     let call = ToolCall::new(&run_command::TOOL, RunCommand { command: command.to_vec() });

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
 use tokio::sync::Notify;
 
 use crate::nvim::ask::options;
@@ -9,6 +10,7 @@ use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
 use crate::support::replies::says;
+use crate::support::scripted::calls;
 use crate::support::wires::{self, Wire};
 
 const TEXT: &str = "def f() -> int:\n    return 1\n";
@@ -166,4 +168,33 @@ async fn a_reply_that_cannot_be_used_is_in_the_trace() {
         assert!(!text.contains(&secret), "{text}");
         nvim.command("close").await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_result_is_below_its_call_and_a_command_is_named() {
+    let file = |path: &str| ("read_file", json!({"path": path}));
+    let absent = ("run_command", json!({"command": ["no-such-program", "-q", "two words"]}));
+    let looks = calls("", &[file("a.py"), file("b.py"), absent]);
+    let done = calls("It is done.", &[("done", json!({"answer": "It is done."}))]);
+    let project = Project::new(&[("a.py", TEXT), ("b.py", "x = 1\n")]);
+    let server = ModelServer::start([looks, done]).await;
+    let options = options(&server).replace("model = 'm',", "model = 'm', style = 'conversation', context = 64000,");
+    let mut nvim = Nvim::start(&project, &options, &[]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk why does it sort at all?").await;
+    let summary = nvim.finished().await;
+    let shown = nvim.answered("It is done.").await;
+    let lines: Vec<&str> = shown.lines().collect();
+    let at =
+        |text: &str| lines.iter().position(|line| line.starts_with(text)).unwrap_or_else(|| panic!("{text}: {shown}"));
+    let of = |text: &str| (lines[at(text)], lines[at(text) + 1]);
+    assert_eq!(of("1. "), ("1. read_file a.py", "   2 lines"), "{shown}");
+    assert_eq!(of("1.2 "), ("1.2 read_file b.py", "   1 line"), "{shown}");
+    let (call, result) = of("1.3 ");
+    assert_eq!(call, "1.3 run_command no-such-program -q \"two words\"", "{shown}");
+    assert!(result.starts_with("   ✗ ") && result.contains("no-such-program"), "{shown}");
+    assert!(!shown.contains("risk "), "an answer costs and breaks nothing: {shown}");
+    // The bar has the tokens of the last answer too.
+    let tokens: u64 = nvim.lua("return require('sextant').status().tokens").await;
+    assert!(summary.contains(&format!("{tokens} tokens in")), "{tokens}: {summary}");
 }
