@@ -65,25 +65,46 @@ local function is_too_long(args)
   return long
 end
 
-function M.ask(args)
-  if text_of(args) == '' then
-    return say('say what to do: `:AgentAsk fix this`', vim.log.levels.WARN)
+-- Where a request is from.
+---@class sextant.Asking
+---@field place table
+---@field steers boolean whether it is for the task that runs
+---@field follows boolean whether it goes on with the conversation of the answer's window
+
+---@param args table
+---@return sextant.Asking
+local function asking(args)
+  local place = where(args)
+  -- While a task runs, `!` means that task.
+  local steers = args.bang and require('sextant.ui.show').status == 'running'
+  place.workspace = place.workspace and not steers
+  local follows = require('sextant.ui.scratch').window('answer') == vim.api.nvim_get_current_win()
+  return { place = place, steers = steers, follows = follows }
+end
+
+---@param text string
+---@param from sextant.Asking
+local function send_request(text, from)
+  if not from.steers then
+    local alone = require('sextant.ui.show').status ~= 'running'
+    require('sextant.ui.answer').expect(text, alone, from.follows)
   end
+  rpc.send('ask', { text = text, place = from.place, steer = from.steers or nil, follows = from.follows })
+end
+
+--- Asks; without words, in an input that names the scope.
+function M.ask(args)
   if is_too_long(args) then
     return
   end
-  local place = where(args)
-  local runs = require('sextant.ui.show').status == 'running'
-  -- While a task runs, `!` means that task.
-  local steer = runs and args.bang or nil
-  -- A request from the answer's window goes on with the conversation there.
-  local follows = require('sextant.ui.scratch').window('answer') == vim.api.nvim_get_current_win()
-  if steer then
-    place.workspace = false
-  else
-    require('sextant.ui.answer').expect(text_of(args), not runs, follows)
+  local text, from = text_of(args), asking(args)
+  if text ~= '' then
+    return send_request(text, from)
   end
-  rpc.send('ask', { text = text_of(args), place = place, steer = steer, follows = follows })
+  local scope = vim.tbl_extend('force', from.place, { task = from.steers })
+  require('sextant.ui.ask_input').open(scope, function(words)
+    send_request(words, from)
+  end)
 end
 
 function M.plan(args)

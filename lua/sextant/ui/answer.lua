@@ -33,11 +33,7 @@ local function ask_on()
   if require('sextant.status').now().question then
     return require('sextant.ui.question').words()
   end
-  vim.ui.input({ prompt = 'Ask: ' }, function(text)
-    if text and vim.trim(text) ~= '' then
-      vim.cmd({ cmd = 'AgentAsk', args = { text } })
-    end
-  end)
+  vim.cmd('AgentAsk')
 end
 
 local KEYS = {

@@ -16,11 +16,10 @@ function M.run()
   if words then
     return ask(words)
   end
-  vim.ui.input({ prompt = 'Ask: ' }, function(text)
-    if text and vim.trim(text) ~= '' then
-      words = text
-      ask(text)
-    end
+  local scope = { path = vim.api.nvim_buf_get_name(0), first = vim.fn.line("'["), last = vim.fn.line("']") }
+  require('sextant.ui.ask_input').open(scope, function(text)
+    words = text
+    ask(text)
   end)
 end
 

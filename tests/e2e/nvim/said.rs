@@ -31,7 +31,6 @@ async fn what_a_command_lacks_is_one_line_whether_or_not_it_fits() {
     let project = Project::new(&[("a.py", TEXT)]);
     let nvim = Nvim::open_on_screen(&project, "{}", &[], "a.py").await;
     for (command, said) in [
-        ("AgentAsk", "Sextant: say what to do: `:AgentAsk fix this`"),
         ("AgentPlan", "no plan waits here"),
         ("AgentStop", "Sextant: nothing is running"),
         ("AgentMode", "Sextant: plans are carried out in mode planner"),

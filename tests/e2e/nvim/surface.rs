@@ -104,7 +104,7 @@ async fn a_name_in_the_answer_leads_to_its_code() {
     nvim.command("AgentShow").await;
     assert!(holds(&nvim, "vim.api.nvim_buf_get_name(0) == 'sextant://answer'").await);
     server.push(says("And so on."));
-    nvim.keys_show("i", "Ask:").await;
+    nvim.keys_show("i", "Ask about a.py, lines 1 to 3:").await;
     nvim.keys("and then?<CR>").await;
     nvim.finished().await;
     assert!(server.requests().last().unwrap().body.to_string().contains("and then?"));
@@ -253,4 +253,33 @@ async fn the_keys_of_the_history_act_on_the_work_under_the_cursor() {
     nvim.command("AgentHistory").await;
     assert!(holds(&nvim, "vim.fn.bufname() == 'sextant://history'").await);
     nvim.keys_show("ggd", "no task is on this line").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_without_words_asks_for_them_and_names_its_scope() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start([says("one"), says("two")]).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    for (command, prompt) in [
+        ("AgentAsk", "Ask about a.py, line 1:"),
+        ("1,2AgentAsk", "Ask about a.py, lines 1 to 2:"),
+        ("AgentAsk!", "Ask about the workspace:"),
+    ] {
+        nvim.keys(&format!("gg:{command}<CR>")).await;
+        nvim.screen.shows(prompt).await;
+        nvim.keys("<Esc>").await;
+        nvim.screen.hides(prompt).await;
+    }
+    nvim.keys(":AgentAsk<CR>").await;
+    nvim.screen.shows("Ask about a.py, line 1:").await;
+    nvim.keys("explain the first<CR>").await;
+    nvim.finished().await;
+    assert!(server.requests()[0].body.to_string().contains("explain the first"));
+    nvim.command("AgentShow").await;
+    nvim.keys("i").await;
+    nvim.screen.shows("Ask about a.py, line 1:").await;
+    nvim.keys("and then<CR>").await;
+    nvim.finished().await;
+    assert!(nvim.answer().await.contains("# explain the first"), "it goes on with the conversation");
 }
