@@ -176,6 +176,10 @@ pub(crate) async fn first_look(
 
 /// Assesses a task and shows it; again with the steps of its plan, once there is one.
 pub(crate) async fn tell_risk(hub: &DiagnosticsHub, work: &mut TaskWork, plan_steps: Option<usize>) {
+    // An answer costs and breaks nothing.
+    if plan_steps.is_none() && request_kind::is_plain_question(&work.request) {
+        return;
+    }
     let risk = risk::assess(&work.request, &work.scope, reported::count_in_scope(hub, &work.scope).await, plan_steps);
     tracing::info!(?risk, "the risk of a task");
     hub.events.show(Event::Risk {

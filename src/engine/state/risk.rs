@@ -36,29 +36,42 @@ pub(crate) struct Risk {
 }
 
 /// Words of a request that ask for changes which are hard to take in at a glance.
-const WIDE: &[&str] = &[
-    "all",
-    "every",
-    "everywhere",
-    "whole",
-    "project",
-    "rename",
-    "refactor",
-    "todo",
-    "todos",
-    "todas",
-    "renombr",
-    "refactor",
-];
-const DESTRUCTIVE: &[&str] = &["delete", "remove", "drop", "rewrite", "replace", "borra", "elimina", "reescrib"];
+const WIDE: &[&str] =
+    &["all", "every", "everything", "everywhere", "whole", "project", "rename", "refactor", "todo", "todos", "todas"];
+const DESTRUCTIVE: &[&str] = &["delete", "remove", "drop", "rewrite", "replace"];
+/// The same in Spanish, whose verbs end in many ways.
+const WIDE_STEMS: &[&str] = &["renombr", "refactor"];
+const DESTRUCTIVE_STEMS: &[&str] = &["borra", "elimina", "reescrib"];
+/// Words in which `all` says nothing about width.
+const NO_WIDTH: &[&str] = &["at all", "after all", "above all", "all right"];
+
+/// The words of a request that are language: a name of code (`remove_item`, `rename()`) says nothing about the work.
+fn spoken(request: &str) -> Vec<String> {
+    let mut text = request.to_lowercase();
+    NO_WIDTH.iter().for_each(|words| text = text.replace(words, ""));
+    let is_code =
+        |word: &&str| word.trim_start_matches('(').contains(['`', '_', '(', '/', '\\']) || word.contains("::");
+    let is_name = |word: &&str| is_code(word) || word.trim_end_matches('.').contains('.');
+    let words = text.split_whitespace().filter(|word| !is_name(word));
+    words.flat_map(|word| word.split(|c: char| !c.is_alphanumeric())).map(str::to_owned).collect()
+}
+
+/// Recognizes a known word, or a form of that verb: `renames`, `removed`, `dropping`.
+fn is_form(word: &str, known: &str) -> bool {
+    let rest = word.strip_prefix(known.strip_suffix('e').unwrap_or(known));
+    word == known || rest.is_some_and(|end| ["s", "es", "ed", "ing", "ped", "ping"].contains(&end))
+}
+
+/// The first word of the lists that a request has.
+fn sign(spoken: &[String], list: &[&'static str], stems: &[&'static str]) -> Option<&'static str> {
+    let word = list.iter().find(|known| spoken.iter().any(|word| is_form(word, known)));
+    let stem = || stems.iter().find(|stem| spoken.iter().any(|word| word.starts_with(*stem)));
+    word.or_else(stem).copied()
+}
 
 /// Assesses a request before any work on it.
 pub(crate) fn assess(request: &str, scope: &Scope, diagnostics: usize, plan_steps: Option<usize>) -> Risk {
-    let words = request.to_lowercase();
-    let found = |list: &'static [&'static str]| -> Option<&'static str> {
-        let begins = |word: &str| words.split(|c: char| !c.is_alphanumeric()).any(|known| known.starts_with(word));
-        list.iter().copied().find(|word| begins(word))
-    };
+    let spoken = spoken(request);
     let mut reasons = Vec::new();
     let mut score: f64 = 0.1;
     match scope {
@@ -83,11 +96,11 @@ pub(crate) fn assess(request: &str, scope: &Scope, diagnostics: usize, plan_step
             reasons.push(format!("confined to {count} and {whole}"));
         }
     }
-    if let Some(word) = found(WIDE) {
+    if let Some(word) = sign(&spoken, WIDE, WIDE_STEMS) {
         score += 0.2;
         reasons.push(format!("the request is wide (“{word}”)"));
     }
-    let destructive = found(DESTRUCTIVE);
+    let destructive = sign(&spoken, DESTRUCTIVE, DESTRUCTIVE_STEMS);
     if let Some(word) = destructive {
         score += 0.15;
         let removes = format!("the request may remove things (“{word}”)");
@@ -136,5 +149,28 @@ mod tests {
         assert!(high.reasons.len() >= 4 && high.complexity <= 1.0, "{high:?}");
         assert_eq!(assess("borra todo", &Scope::Workspace, 0, None).level, Level::High, "in Spanish too");
         assert_eq!(assess("fix", &one, 0, Some(3)).estimated_steps, 3);
+    }
+
+    #[test]
+    fn a_word_without_that_meaning_is_no_sign() {
+        let one = Scope::Symbols(vec![SymbolPath::new("a.py", "f")]);
+        let reasons = |request: &str| assess(request, &one, 0, None).reasons;
+        for plain in [
+            "make it not sort at all",
+            "allow a key",
+            "allocate less",
+            "fix `rename`",
+            "document remove_item",
+            "type delete() in cart.py",
+            "speed the projection up",
+        ] {
+            assert_eq!(reasons(plain).len(), 1, "{plain}: {:?}", reasons(plain));
+        }
+        for wide in ["sort them all", "renaming f to g", "refactor this", "document all, after all", "renombra f"] {
+            assert_eq!(reasons(wide).len(), 2, "{wide}: {:?}", reasons(wide));
+        }
+        for removes in ["it removes f", "remove f.", "borrar f"] {
+            assert_eq!(reasons(removes).len(), 2, "{removes}: {:?}", reasons(removes));
+        }
     }
 }

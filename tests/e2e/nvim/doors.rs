@@ -70,10 +70,7 @@ async fn what_a_request_names_is_shown_to_the_model_and_in_the_trace() {
     assert!(asked.contains("Source of b.py::helper_one:") && asked.contains("return 41"), "{asked}");
     assert!(asked.contains("May edit: a.py::alpha"), "the scope is the user's: {asked}");
     let said = nvim.answer().await;
-    assert!(
-        said.contains("risk low (steps: about 2, complexity 0.15, confidence 0.50): confined to 1 symbol"),
-        "{said}"
-    );
+    assert!(!said.contains("risk "), "an answer costs and breaks nothing: {said}");
     nvim.task("AgentAsk why?").await;
     nvim.command("AgentTrace").await;
     let shown = "return (vim.wait(60000, function() return vim.api.nvim_buf_get_name(0) == 'sextant://trace' end, 10))";
