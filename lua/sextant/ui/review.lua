@@ -113,7 +113,7 @@ local KEYS = {
   { lhs = 'ga', modes = { 'n', 'x' }, desc = 'Accept the change, or the selected part of it' },
   { lhs = 'gA', modes = { 'n' }, desc = 'Accept every change of the symbol' },
   { lhs = 'gR', modes = { 'n', 'x' }, desc = 'Reject the change, or the selected part of it, with a reason' },
-  { lhs = 'gB', modes = { 'n' }, desc = 'Bring the last rejected text back' },
+  { lhs = 'gB', modes = { 'n' }, desc = 'Take the last decision back' },
   { lhs = 'gN', modes = { 'n' }, desc = 'Leave a note on the change for the agent' },
   { lhs = 'gS', modes = { 'n' }, desc = 'Send rejections and notes to the agent' },
   { lhs = 'gQ', modes = { 'n' }, desc = 'Close the review; :AgentReview opens it again' },
@@ -164,7 +164,7 @@ for _, key in ipairs(KEYS) do
 end
 
 function M.bring_back()
-  send({ wish = { action = 'bring_back' } })
+  send({ open = true, wish = { action = 'bring_back' } })
 end
 
 --- Sends the rejections and notes to the agent, in one request.
@@ -264,8 +264,8 @@ local function end_review(asked, decided)
   end
   if asked then
     say.say('no change waits for review')
-  elseif was and state.rejected > 0 then
-    say.say(progress() .. '; `:AgentReview back` brings rejected text back')
+  elseif was and (decided or state.rejected > 0) then
+    say.say(progress() .. '; `:AgentReview back` takes the last back')
   elseif was or decided then
     say.say(progress(decided and state.summary or nil))
   end
@@ -278,7 +278,7 @@ function M.update(event)
   local undone = ended_with ~= nil and event.state.rejected < ended_with
   local wanted = event.open or expected or undone
   expected = false
-  state = vim.tbl_extend('force', event.state, { root = event.root })
+  state = marks.with_notes(vim.tbl_extend('force', event.state, { root = event.root }))
   if #state.files == 0 then
     return end_review(event.open, decided)
   end

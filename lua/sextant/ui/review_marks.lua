@@ -33,6 +33,7 @@ local MOST = 200
 ---@field words { line: integer, removed: sextant.ByteRange, added: sextant.ByteRange }[]
 ---@field conflict boolean
 ---@field diagnostics { kind: string, text: string, line: integer }[]
+---@field notes? string[] the user's notes on it that the agent has not heard
 
 ---@class sextant.ByteRange
 ---@field start integer
@@ -91,11 +92,33 @@ local GROUPS = { E = 'SextantError', W = 'SextantWarning' }
 
 local function below(hunk)
   local lines = {}
+  for _, note in ipairs(hunk.notes or {}) do
+    lines[#lines + 1] = { { ('▎note: %s'):format(note), 'SextantHint' } }
+  end
   for _, entry in ipairs(hunk.diagnostics) do
     local group = GROUPS[entry.kind] or 'SextantHint'
     lines[#lines + 1] = { { ('▎new: %s'):format(entry.text), group } }
   end
   return lines
+end
+
+--- Gives each hunk the notes on it, which name its place and code.
+---@param review sextant.Review
+---@return sextant.Review
+function M.with_notes(review)
+  for _, file in ipairs(review.files) do
+    for _, hunk in ipairs(file.hunks) do
+      local place = hunk.symbol ~= '' and ('%s::%s'):format(file.path, hunk.symbol) or file.path
+      local code = table.concat(#hunk.added > 0 and hunk.added or hunk.removed, '\n')
+      hunk.notes = {}
+      for _, note in ipairs(review.notes) do
+        if not note.rejected and note.place == place and note.code == code then
+          table.insert(hunk.notes, note.reason)
+        end
+      end
+    end
+  end
+  return review
 end
 
 ---@return integer? mark

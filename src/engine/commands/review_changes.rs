@@ -1,5 +1,6 @@
 //! Shows the agent's changes that wait for the user, and carries out the user's decisions on them.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -41,7 +42,7 @@ pub enum ReviewAction {
     Show,
     Accept,
     Reject,
-    /// Brings the last rejected text back.
+    /// Takes the last decision back: what was accepted waits again, and a rejected text is in its place again.
     BringBack,
     /// Keeps a remark for the agent.
     Note,
@@ -193,9 +194,12 @@ fn accept(
     let meant = meant(now, scope)?;
     let names: Vec<(String, Vec<String>)> = named(&meant);
     let accept_all = |review: &mut WorkspaceReview| -> usize {
+        let before = review.accepted.len();
         let accepted =
             names.iter().map(|(path, ids)| review.accept(path, &wanted(ids, lines_of(scope)), text_of(texts, path)));
-        accepted.map(|decided| decided.conflicts).sum()
+        let conflicts: usize = accepted.map(|decided| decided.conflicts).sum();
+        review.join_accepted(before);
+        conflicts
     };
     if service.store.review.change(accept_all) > 0 {
         let message = format!("nothing was accepted: {} was edited since", what(&meant, scope));
@@ -289,10 +293,27 @@ pub(crate) async fn make(service: &EditService, edits: &[FileEdit], after: Works
     Ok(())
 }
 
+/// Takes the last acceptance back; `None` without one since the last rejection.
+async fn reopen(service: &EditService) -> Result<Option<String>, Failure> {
+    let review = service.store.review.now();
+    let Some(last) = review.accepted.last() else { return Ok(None) };
+    let mut texts = BTreeMap::new();
+    for file in last {
+        if let Some(document) = recover::look_at(&service.workspace, &file.path).await? {
+            texts.insert(file.path.clone(), document.text.to_string());
+        }
+    }
+    let hunks = service.store.review.change(|review| review.reopen(&texts));
+    Ok(Some(format!("took the last acceptance back, of {}", counted(hunks, "change"))))
+}
+
 async fn bring_back(service: &EditService) -> Result<String, Failure> {
+    if let Some(summary) = reopen(service).await? {
+        return Ok(summary);
+    }
     let mut after = service.store.review.now();
     let Some(last) = after.rejected.last().cloned() else {
-        return Err(Failure::user("nothing was rejected that could be had back", ""));
+        return Err(Failure::user("there is no decision to take back", ""));
     };
     let document = recover::look_at(&service.workspace, &last.path).await?;
     let now = document.as_ref().map_or("", |document| &*document.text);

@@ -124,7 +124,7 @@ async fn an_undo_in_the_code_takes_a_rejection_back_with_its_reason() {
     nvim.keys("u").await;
     counts(&nvim, 0, 2).await;
     nvim.keys("gB").await;
-    assert_eq!(nvim.failed().await["message"], "nothing was rejected that could be had back");
+    assert_eq!(nvim.failed().await["message"], "there is no decision to take back");
     assert_eq!(lines(&nvim).await, both);
     // The review has ended, and an undo opens it again.
     nvim.command("AgentReview reject all").await;
@@ -430,4 +430,33 @@ async fn keys_behind_a_selected_rejection_are_its_reason_and_not_run_before_it()
     reads(&nvim, &text.replace("a = 1", "a = 10")).await;
     let state = nvim.screen.text();
     assert!(!state.contains("fewer"), "{state}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_acceptance_can_be_taken_back_and_a_note_is_seen() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start(two_edits()).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk! change f and g").await;
+    nvim.finished().await;
+    nvim.command("AgentReview").await;
+    counts(&nvim, 0, 2).await;
+    let both = lines(&nvim).await;
+    nvim.keys("gN").await;
+    nvim.screen.shows("Note for the agent").await;
+    nvim.keys("name it<CR>").await;
+    nvim.screen.shows("▎note: name it").await;
+    nvim.keys("ga").await;
+    counts(&nvim, 1, 2).await;
+    nvim.keys("gB").await;
+    counts(&nvim, 0, 2).await;
+    // The last one ends the review, and it opens again with what was accepted.
+    nvim.command("AgentReview accept all").await;
+    closed(&nvim).await;
+    nvim.screen.shows("`:AgentReview back`").await;
+    nvim.command("AgentReview back").await;
+    counts(&nvim, 0, 2).await;
+    nvim.screen.shows("1/2 f").await;
+    assert_eq!(lines(&nvim).await, both);
 }

@@ -142,6 +142,27 @@ fn the_count_goes_on_until_all_is_decided_and_a_rejection_can_be_had_back() {
     assert_eq!(review.decided, 3);
 }
 
+#[test]
+fn the_last_acceptance_can_be_taken_back_until_a_rejection_or_an_edit() {
+    let (before, after) = ("a\nb\nc\nd\ne\n", "A\nb\nC\nd\nE\n");
+    let mut review = WorkspaceReview::default();
+    review.edited(&change(Some(before), Some(after)), false);
+    let names = all(&review, after);
+    review.accept(PATH, &WantedHunks::Hunk(&names[0], None), after);
+    review.accept(PATH, &WantedHunks::Hunks(&all(&review, after)), after);
+    assert!(review.files.is_empty() && review.decided == 3);
+    let typed = format!("{after}mine\n");
+    let texts = std::collections::BTreeMap::from([(PATH.to_owned(), typed.clone())]);
+    assert_eq!((review.reopen(&texts), review.decided, review.files[PATH].pending(&typed).len()), (2, 1, 2));
+    assert_eq!((review.reopen(&texts), review.decided, review.files[PATH].pending(&typed).len()), (1, 0, 3));
+    assert_eq!(review.reopen(&texts), 0, "there is no other one");
+    let first = all(&review, &typed)[0].clone();
+    review.accept(PATH, &WantedHunks::Hunk(&first, None), &typed);
+    let next = all(&review, &typed)[0].clone();
+    review.reject(PATH, &WantedHunks::Hunk(&next, None), &typed).text.unwrap();
+    assert!(review.accepted.is_empty(), "the rejection is the last decision");
+}
+
 /// A review of two hunks whose first one was rejected with a reason, and the buffer after that.
 fn rejected_first(before: &str, after: &str) -> (WorkspaceReview, String) {
     let mut review = WorkspaceReview::default();

@@ -12,6 +12,8 @@ use sextant_base::given_secrets::hide_given;
 /// Most rejections that can be had back, and the most bytes of their texts.
 const REJECTIONS: usize = 20;
 const REJECTED_BYTES: usize = 4 << 20;
+/// Most acceptances that can be taken back.
+const ACCEPTED: usize = 20;
 /// Most notes that wait for the agent.
 const NOTES: usize = 50;
 
@@ -29,6 +31,18 @@ pub(crate) struct WorkspaceReview {
     pub(crate) undone: Vec<RejectedText>,
     /// The oldest first.
     pub(crate) notes: Vec<ReviewNote>,
+    /// The acceptances since the last rejection, each with the files that it is about, the oldest first.
+    #[serde(skip)]
+    pub(crate) accepted: Vec<Vec<AcceptedFile>>,
+}
+
+/// A file as it waited before hunks of it were accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AcceptedFile {
+    pub(crate) path: String,
+    before: FileReview,
+    /// Hunks that the acceptance decided.
+    hunks: usize,
 }
 
 /// A rejection, with the file before and after it.
@@ -99,6 +113,7 @@ impl WorkspaceReview {
         let before = change.before.as_deref().unwrap_or_default();
         self.typed(&change.path, before);
         self.drop_redo(&change.path);
+        self.accepted.retain(|files| files.iter().all(|file| file.path != change.path));
         if self.files.is_empty() && !is_undo {
             self.begin();
         }
@@ -136,6 +151,7 @@ impl WorkspaceReview {
     /// Begins a new count. Rejections of the review before it do not belong to it.
     fn begin(&mut self) {
         self.decided = 0;
+        self.accepted.clear();
         self.rejected.iter_mut().chain(&mut self.undone).for_each(|one| one.hunks = 0);
     }
 
@@ -144,11 +160,39 @@ impl WorkspaceReview {
         self.drop_redo(path);
         let Some(file) = self.files.get_mut(path) else { return Decided::default() };
         let picks = wanted.picks(file, now);
-        let before = file.pending(now).len();
+        let (before, waiting) = (file.clone(), file.pending(now).len());
         let conflicts = file.accept(&picks, now).len();
-        self.decided += decided_by(before, file.pending(now).len(), &picks);
+        let hunks = decided_by(waiting, file.pending(now).len(), &picks);
+        if *file != before {
+            self.accepted.push(vec![AcceptedFile { path: path.to_owned(), before, hunks }]);
+        }
+        self.decided += hunks;
         self.drop_done();
         Decided { conflicts, ..Decided::default() }
+    }
+
+    /// Makes one decision of the acceptances after the first `count` ones.
+    pub(crate) fn join_accepted(&mut self, count: usize) {
+        let files: Vec<AcceptedFile> = self.accepted.drain(count..).flatten().collect();
+        if !files.is_empty() {
+            self.accepted.push(files);
+        }
+        let over = self.accepted.len().saturating_sub(ACCEPTED);
+        self.accepted.drain(..over);
+    }
+
+    /// Takes the last acceptance back: its hunks wait again. `texts` has its files as they are. Returns the number of
+    /// hunks.
+    pub(crate) fn reopen(&mut self, texts: &BTreeMap<String, String>) -> usize {
+        let files = self.accepted.pop().unwrap_or_default();
+        let hunks: usize = files.iter().map(|file| file.hunks).sum();
+        for AcceptedFile { path, mut before, .. } in files {
+            before.typed(texts.get(&path).map_or("", String::as_str));
+            self.files.insert(path, before);
+        }
+        self.decided = self.decided.saturating_sub(hunks);
+        self.drop_done();
+        hunks
     }
 
     /// Rejects hunks. The caller gives the buffer the text of the outcome, or keeps the review as it was.
@@ -163,6 +207,7 @@ impl WorkspaceReview {
         }
         let hunks = decided_by(before, file.pending(&text).len(), &picks);
         self.decided += hunks;
+        self.accepted.clear();
         let (with, without) = (now.to_owned(), text.clone());
         self.rejected.push(RejectedText {
             path: path.to_owned(),

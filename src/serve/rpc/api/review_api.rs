@@ -13,8 +13,8 @@ pub trait ReviewApi {
     #[method(name = "get", param_kind = map)]
     async fn reviewed(&self) -> Result<ReviewState, CallError>;
 
-    /// Decides on changes: `accept`, `reject` (with a `reason` that the agent hears), `bring_back` for the last
-    /// rejected text, or `note`. `scope` is `"all"`, or one file, symbol or hunk. Only on the user's own word.
+    /// Decides on changes: `accept`, `reject` (with a `reason` that the agent hears), `bring_back` to take the
+    /// last decision back, or `note`. `scope` is `"all"`, or one file, symbol or hunk. Only on the user's own word.
     /// Example: `{"action": "reject", "scope": {"file": "src/shop/cart.py"}, "reason": "keep the old rounding"}`
     #[method(name = "decide", param_kind = map)]
     async fn decide(
