@@ -349,7 +349,11 @@ async fn a_step_that_says_itself_that_it_left_the_plan_pauses_it() {
     let acts = says(json!({"decision": "continue", "adherence": 0.3, "action": edit}));
     let run = Run::new(PlanMode::Supervised, [plan(&steps), acts]).await;
     let (outcome, shown) = run.run().await;
-    assert!(shown.question.expect("a question").0.contains("deviation 0.70"), "{}", reasons(&outcome));
+    assert!(
+        shown.question.expect("a question").0.contains("too far from what the plan expects"),
+        "{}",
+        reasons(&outcome)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

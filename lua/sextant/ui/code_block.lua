@@ -90,7 +90,7 @@ function M.confirm(event)
   end
   wanted = nil
   require('sextant.ui.mentions').know(event.symbols)
-  local prompt = ('Apply the block to (%s): '):format(event.effect)
+  local prompt = ('Apply the block to this symbol (%s): '):format(event.effect)
   local completion = "customlist,v:lua.require'sextant.ui.mentions'.targets"
   vim.ui.input({ prompt = prompt, default = event.target, completion = completion }, function(target)
     if target and vim.trim(target) ~= '' then

@@ -1,4 +1,4 @@
-//! The figures of past runs for a reader: by mode, with the goals that each mode has.
+//! The figures of past runs for a reader: by mode.
 
 use crate::memory;
 use crate::state::memory_handle::Remember;
@@ -6,7 +6,7 @@ use crate::state::task_store::TaskStore;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::hint::HintCode;
 use sextant_store::memory::memory_error::MemoryError;
-use sextant_store::memory::metrics::{Goal, ModeStats, Stats};
+use sextant_store::memory::metrics::{ModeStats, Stats};
 use sextant_store::memory::store::Memory;
 use sextant_store::workspace::record_folder::Record;
 
@@ -32,18 +32,6 @@ fn time(ms: Option<f64>) -> String {
     }
 }
 
-fn goal(goal: &Goal) -> String {
-    let is_time = goal.name.contains("time");
-    let word = |value| if is_time { time(Some(value)) } else { share(Some(value)) };
-    let sign = if goal.above { ">" } else { "<" };
-    let result = match (goal.met(), goal.measured) {
-        (Some(true), Some(measured)) => format!("met ({})", word(measured)),
-        (Some(false), Some(measured)) => format!("not met ({})", word(measured)),
-        _ => "not measured".to_owned(),
-    };
-    format!("{} {sign} {}: {result}", goal.name, word(goal.bound))
-}
-
 type StatisticsRow = (&'static str, fn(&ModeStats) -> String);
 
 /// Shown where a provider has read anything from its cache.
@@ -67,7 +55,7 @@ const ROWS: &[StatisticsRow] = &[
     ("cost", |mode| format!("{:.4}", mode.spent.cost_micros as f64 / 1e6)),
 ];
 
-/// A table by mode, the compression, the goals: Markdown, in columns that also read well as plain text.
+/// A table by mode, and the compression: Markdown, in columns that also read well as plain text.
 pub fn report(stats: &Stats) -> String {
     let line = |name: &str, cells: Vec<String>| {
         let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>10}")).collect();
@@ -81,10 +69,7 @@ pub fn report(stats: &Stats) -> String {
         out.push(line(name, stats.modes.iter().map(value).collect()));
     }
     let compression = stats.compression.map_or_else(|| "–".to_owned(), |factor| format!("{factor:.1} : 1"));
-    out.push(format!("\nMemory, found : sent to the model: {compression}\n\n## Goals\n"));
-    for mode in &stats.modes {
-        out.extend(mode.goals.iter().map(|one| format!("- {}: {}", mode.mode.name(), goal(one))));
-    }
+    out.push(format!("\nMemory, found : sent to the model: {compression}"));
     out.join("\n")
 }
 
@@ -109,23 +94,20 @@ mod tests {
     use crate::memory::record_in;
 
     #[test]
-    fn goals_are_met_or_not_or_not_measured() {
+    fn the_figures_are_a_table_without_judgement() {
         let dir = tempfile::tempdir().unwrap();
         let record = record_in(dir.path());
         assert!(of_record(&record).unwrap().is_none());
         assert!(!dir.path().join("state").exists(), "asking makes nothing");
         let remember = Remember::open(&record, "main").unwrap();
         let empty = report(&remember.memory.stats().unwrap());
-        assert_eq!(empty.matches("not measured").count(), 6, "{empty}");
         drop(remember);
         let mut stats = of_record(&record).unwrap().unwrap();
-        stats.modes[0].goals[0].measured = Some(0.95);
-        stats.modes[0].goals[1].measured = Some(12_000.0);
+        stats.modes[0].goals[0].measured = Some(0.5);
         assert!(!empty.contains(CACHED), "{empty}");
         stats.modes[1].spent.tokens_cached = 900;
         let text = report(&stats);
-        assert!(text.contains("- simple: success > 90 %: met (95 %)"), "{text}");
-        assert!(text.contains("- simple: mean time < 10.0 s: not met (12.0 s)"), "{text}");
+        assert!(!text.contains("met"), "the goals of the product are nothing to a user: {text}");
         assert!(text.lines().any(|line| line.contains(CACHED) && line.contains(" 900 ")), "{text}");
         let widths: std::collections::BTreeSet<usize> =
             text.lines().filter(|line| line.starts_with("| ")).map(|line| line.chars().count()).collect();

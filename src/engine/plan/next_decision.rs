@@ -91,7 +91,7 @@ pub(crate) enum Trigger {
 impl Trigger {
     pub(crate) fn words(&self) -> String {
         match self {
-            Self::Deviation(score) => format!("the step left the plan (deviation {score:.2}, limit {DEVIATION})"),
+            Self::Deviation(_) => "its result is too far from what the plan expects".to_owned(),
             Self::Errors(count) => format!("{} in this plan", counted(*count, "error")),
             Self::MissingResource(what) => format!("{what} is not there"),
             Self::InvalidStep(what) => format!("a later step is not possible any more: {what} is gone"),

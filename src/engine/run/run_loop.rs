@@ -174,6 +174,14 @@ async fn enter(
     (task.counts.errors >= edits.workspace.config.limits.errors).then_some(Ended::TooManyErrors(text))
 }
 
+/// Recognizes the refusal of a question that does not fit into the model's context, in the words of the servers.
+fn is_too_long(detail: &str) -> bool {
+    let detail = detail.to_lowercase();
+    let too_long =
+        ["context length", "context_length", "context window", "context size", "too long", "too many tokens"];
+    too_long.iter().any(|words| detail.contains(words))
+}
+
 pub(crate) fn model_failure(error: &ModelError) -> Failure {
     let hint = match error {
         ModelError::Unreachable { .. } => {
@@ -183,6 +191,9 @@ pub(crate) fn model_failure(error: &ModelError) -> Failure {
         ModelError::Busy { .. } => "try again later, or use another model",
         ModelError::Rejected { status, .. } if *status >= 500 => {
             "the fault is at the server: try again later, or read its log"
+        }
+        ModelError::Rejected { detail, .. } if is_too_long(detail) => {
+            "the question is longer than the model's context: set `model.context` to its size in tokens"
         }
         ModelError::Rejected { .. } => "check the model's name and the provider in the configuration",
         ModelError::Cut { .. } | ModelError::Stalled { .. } => "try again; what was finished is kept",
@@ -227,6 +238,9 @@ mod tests {
             model_failure(&ModelError::Rejected { endpoint, status, detail }).hint.text().to_owned()
         };
         assert!(hint(404).contains("the model's name"), "{}", hint(404));
+        let detail = "This model's maximum context length is 4096 tokens".to_owned();
+        let too_long = model_failure(&ModelError::Rejected { endpoint: "here".to_owned(), status: 400, detail });
+        assert!(too_long.hint.text().contains("`model.context`"), "{}", too_long.hint.text());
         assert!(hint(500).contains("at the server") && !hint(500).contains("name"), "{}", hint(500));
     }
 

@@ -57,7 +57,7 @@ const NOT_COUNTED: &str = "Keep it, unless a better fix is at hand";
 
 /// Names the providers that have not answered: nobody has to ask again.
 fn not_known(pending: &[String], to_come: bool) -> String {
-    let hint = if to_come { "a later result reports the rest: go on" } else { "nobody else reads it: go on" };
+    let hint = if to_come { "a later result reports the rest: go on" } else { "nothing else checks it: go on" };
     format!("not known yet: {} ({hint})", pending.join(", "))
 }
 

@@ -179,13 +179,31 @@ pub(crate) fn standing(journal: &Journal) -> impl Iterator<Item = Pick<'_>> {
     })
 }
 
+/// The steps of a task that changed anything, those taken back among them.
+fn changed_steps(journal: &Journal) -> Vec<usize> {
+    let edits = journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit);
+    let mut steps: Vec<usize> = edits.map(|row| row.step).collect();
+    steps.dedup();
+    steps
+}
+
+/// The steps of a target changed nothing.
+fn never(journal: &Journal, target: &Target, changed: &[usize]) -> Failure {
+    let steps: Vec<String> = changed.iter().map(ToString::to_string).collect();
+    let hint = format!("the steps of “{}” that changed something: {}", journal.request, steps.join(", "));
+    Failure::user(format!("{} changed nothing", target.words()), hint)
+}
+
 /// Finds the hunks of a target in a task.
 ///
 /// # Errors
 ///
 /// The task has no such change; the error names the targets that it has.
 pub(crate) fn choose<'a>(journal: &'a Journal, target: &Target) -> Result<Chosen<'a>, Failure> {
-    let again = |target: &Target| Failure::user(format!("{} was taken back already", target.words()), HintCode::Redo);
+    let again = |target: &Target| {
+        let were = if matches!(target, Target::From(_)) { "were" } else { "was" };
+        Failure::user(format!("{} {were} taken back already", target.words()), HintCode::Redo)
+    };
     let all: Vec<Pick<'a>> = standing(journal).collect();
     let plain = |target: Target, picks: Vec<Pick<'a>>| Chosen { target, picks, step: 0, across: Vec::new() };
     match target {
@@ -200,19 +218,17 @@ pub(crate) fn choose<'a>(journal: &'a Journal, target: &Target) -> Result<Chosen
             if !own.is_empty() {
                 return Ok(Chosen { step, ..plain(target, own) });
             }
-            let edits = journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit);
-            let mut steps: Vec<usize> = edits.map(|row| row.step).collect();
-            if steps.contains(&step) {
-                return Err(again(&target));
-            }
-            steps.dedup();
-            let steps: Vec<String> = steps.iter().map(ToString::to_string).collect();
-            let hint = format!("the steps of “{}” that changed something: {}", journal.request, steps.join(", "));
-            Err(Failure::user(format!("step {step} changed nothing"), hint))
+            let changed = changed_steps(journal);
+            if changed.contains(&step) { Err(again(&target)) } else { Err(never(journal, &target, &changed)) }
         }
         Target::From(first) => {
             let own: Vec<Pick<'a>> = all.into_iter().filter(|pick| pick.edit.step >= *first).collect();
-            if own.is_empty() { Err(again(target)) } else { Ok(Chosen { step: *first, ..plain(target.clone(), own) }) }
+            if !own.is_empty() {
+                return Ok(Chosen { step: *first, ..plain(target.clone(), own) });
+            }
+            let changed = changed_steps(journal);
+            let ran = changed.iter().any(|step| step >= first);
+            Err(if ran { again(target) } else { never(journal, target, &changed) })
         }
         Target::Lines(lines) => {
             let own = |pick: &Pick<'_>| {

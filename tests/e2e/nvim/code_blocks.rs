@@ -50,7 +50,7 @@ async fn a_block_is_applied_to_the_symbol_that_it_defines_and_taken_back_byte_fo
     let project = Project::new(&[("cart.py", CART)]);
     let server = server(&shows("def add(self, x: int) -> int:\n    y: int = \"two\"\n    return x + y\n")).await;
     let mut nvim = answered(&project, &server, &["basedpyright"]).await;
-    press(&nvim, "Apply the block to (replaces it): cart.py::Cart::add").await;
+    press(&nvim, "Apply the block to this symbol (replaces it): cart.py::Cart::add").await;
     assert_eq!(project.read("cart.py"), CART, "nothing is written before the user confirms");
     nvim.keys("<CR>").await;
     let summary = nvim.finished().await;
@@ -104,7 +104,7 @@ async fn a_new_symbol_goes_behind_the_one_under_the_cursor() {
     let project = Project::new(&[("cart.py", CART)]);
     let server = server(&shows("def sum(self) -> int:\n    return 4\n")).await;
     let mut nvim = answered(&project, &server, &["ruff"]).await;
-    press(&nvim, "Apply the block to (new, after Cart::total): cart.py::Cart::sum").await;
+    press(&nvim, "Apply the block to this symbol (new, after Cart::total): cart.py::Cart::sum").await;
     nvim.keys("<CR>").await;
     nvim.finished().await;
     let wanted = CART.replace("return 1\n", "return 1\n\n    def sum(self) -> int:\n        return 4\n");

@@ -52,9 +52,12 @@ async fn the_planner_plans_anew_when_a_step_breaks_something() {
     let plan = document(&nvim).await;
     assert!(plan.contains("- [!] change f") && plan.contains("- [x] change f"), "{plan}");
     assert!(!plan.contains("change g"), "the new plan takes the place of what was open: {plan}");
-    assert!(nvim.answer().await.contains("deviation"), "{}", nvim.answer().await);
+    assert!(nvim.answer().await.contains("too far from what the plan expects"), "{}", nvim.answer().await);
     assert!(project.read("a.py").contains("return 11"));
-    assert!(server.requests()[2].said_by("user").contains("deviation"), "the model is told why");
+    assert!(
+        server.requests()[2].said_by("user").contains("too far from what the plan expects"),
+        "the model is told why"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -62,7 +65,7 @@ async fn a_supervised_plan_pauses_asks_once_and_takes_the_step_back() {
     let server = ModelServer::start([plan(&["f", "g"]), replace("return 1", "return \"one\"")]).await;
     let (project, mut nvim) = planned(&server, "supervised").await;
     let asked = nvim.wait("SextantQuestion").await;
-    assert!(asked["text"].as_str().unwrap().contains("deviation"), "{asked}");
+    assert!(asked["text"].as_str().unwrap().contains("too far from what the plan expects"), "{asked}");
     assert_eq!(asked["options"].as_array().unwrap().len(), 4, "{asked}");
     nvim.wait("SextantFinished").await;
     let shown = document(&nvim).await;

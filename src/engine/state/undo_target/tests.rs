@@ -96,6 +96,9 @@ fn a_target_finds_its_edits_or_says_what_there_is() {
     assert!(count("add").unwrap_err().hint.text().contains("b.py::Cart::add"), "two of that name");
     assert!(count("nobody").unwrap_err().hint.text().contains("a.py::Cart::total"));
     assert!(count("7").unwrap_err().hint.text().ends_with("1, 2"));
+    let never = count("from 3").unwrap_err();
+    assert_eq!(never.message, "the steps from 3 on changed nothing");
+    assert!(never.hint.text().ends_with("1, 2"), "{}", never.hint.text());
 }
 
 #[test]
@@ -114,6 +117,8 @@ fn what_was_taken_back_is_not_taken_back_again() {
     for text in ["", "1", "2", "step", "total"] {
         assert!(choose(&journal, &Target::parse(text)).unwrap_err().message.contains("already"), "{text}");
     }
+    let message = choose(&journal, &Target::From(2)).unwrap_err().message;
+    assert_eq!(message, "the steps from 2 on were taken back already");
     // Without the undo of `total` its edit is applied again.
     journal.checkpoints.remove(4);
     assert_eq!(choose(&journal, &Target::Task).unwrap().edits(), ["c1", "c2"]);
