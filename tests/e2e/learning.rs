@@ -162,7 +162,7 @@ async fn a_preference_is_kept_told_and_forgotten_in_so_many_words() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_long_chat_is_summarised_and_the_next_session_knows_it() {
-    let server = ModelServer::start((0..8).map(|n| says(&format!("answer {n}")))).await;
+    let server = ModelServer::start((0..8).map(|n| says(format!("answer {n}")))).await;
     let project = Project::new(&[("a.py", "def f():\n    return 1\n")]);
     let quick = json!({"diagnostics": {"start_timeout_ms": 1000}});
     let desk = Desk::new(project, Vec::new(), talking(&server), quick.clone());

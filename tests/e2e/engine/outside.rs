@@ -212,7 +212,7 @@ async fn clients_edit_beside_each_other_and_nothing_is_lost() {
             let name = format!("client {who}");
             for n in (who..40).step_by(4) {
                 for path in ["a.py", "b.py"] {
-                    let given = change(path, &format!("v{n} = 0\n"), &format!("v{n} = {who}1\n"));
+                    let given = change(path, format!("v{n} = 0\n"), format!("v{n} = {who}1\n"));
                     // Another one's edit comes in between: the text is shown, and the edit given again.
                     while let Err(refused) = call(&engine, &name, "edit_file", given.clone()).await {
                         assert!(refused.message.contains("changed since it was read"), "{refused:?}");
@@ -257,7 +257,7 @@ async fn what_the_process_no_longer_holds_is_undone_from_memory() {
     let before = project.read("a.md");
     let engine = TestEngine::new(&project, setup(true));
     for line in 0..20 {
-        let edit = change("a.md", &format!("value{line} = 0\n"), &format!("value{line} = 1\n"));
+        let edit = change("a.md", format!("value{line} = 0\n"), format!("value{line} = 1\n"));
         call(&engine, &format!("client {line}"), "edit_file", edit).await.expect("an edit");
     }
     assert!(!project.read("a.md").contains("= 0"));

@@ -94,8 +94,8 @@ async fn beside_a_page_the_code_keeps_half_of_the_screen_and_the_answer_comes_ba
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_waits_for_the_page_that_the_user_reads() {
-    let says = says("It returns one.");
-    let (_project, _server, mut nvim) = started(vec![edit("return 1", "return undefined_name"), says], "float").await;
+    let (_project, _server, mut nvim) =
+        started(vec![edit("return 1", "return undefined_name"), says("It returns one.")], "float").await;
     nvim.task("AgentAsk! change f").await;
     nvim.command("AgentDiff").await;
     is_in(&nvim, "diff").await;
@@ -140,10 +140,6 @@ async fn a_long_list_and_a_smaller_screen_leave_the_code_its_half() {
     shows(&nvim, &["a.py", "answer"]).await;
     let grows = format!("return (vim.wait(20000, function() return {heights}[2] == 9 end, 10))");
     assert!(nvim.lua::<bool>(&grows).await, "{}", nvim.screen.text());
-}
-
-fn says(text: &str) -> Reply {
-    Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": text}))
 }
 
 /// The rows of the plan's float, from its upper border to its lower one, and those of the answer's window.

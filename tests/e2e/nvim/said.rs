@@ -181,7 +181,7 @@ async fn a_message_leaves_the_ruler_its_place_while_the_user_is_in_a_float() {
 async fn one_blank_line_separates_the_summary_from_the_answer() {
     let project = Project::new(&[("a.py", TEXT)]);
     for text in ["It returns one.", "It returns one.\n", "It returns one.\n\n\n"] {
-        let server = ModelServer::start([done(text)]).await;
+        let server = ModelServer::start([says(text)]).await;
         let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
         nvim.edit("a.py").await;
         nvim.command("AgentAsk what does alpha return?").await;
