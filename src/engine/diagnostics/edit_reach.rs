@@ -267,6 +267,7 @@ fn unread(importers: &Importers, file: &str) -> Option<Unread> {
     importers.out_of_sight(file).map(|why| match why {
         OutOfSight::Ignored => Unread::Ignored,
         OutOfSight::Linked => Unread::Link,
+        OutOfSight::BadName => Unread::BadName,
     })
 }
 
@@ -303,6 +304,8 @@ mod tests {
         let found = reach(&files, "def base():\n    return 1\n");
         assert_eq!(found.files, ["shop/__init__.py", "app.py"]);
         assert_eq!(found.named(), "`make_item`");
+        let files = [files[0], ("nfkc.py", "import shop.item\nshop.item.ᵐake_item('x')\n")];
+        assert_eq!(reach(&files, "def base():\n    return 1\n").files, ["nfkc.py"]);
         let body = reach(&files, &ITEM.replace("return name", "return name + name"));
         assert_eq!(body, EditReach::default());
     }

@@ -7,7 +7,7 @@ use crate::diagnostics::edit_reach::{OfferedChange, WorkspaceTexts};
 use sextant_store::workspace::import_lines::module_words;
 use sextant_store::workspace::importers::Importers;
 use sextant_store::workspace::source_text;
-use sextant_text::symbols::interface::{self, ChangedWords, EVERYTHING, Offer, identifiers};
+use sextant_text::symbols::interface::{self, ChangedWords, EVERYTHING, Offer, identifiers, spellings};
 
 /// Files whose names are followed to further files. Each is parsed.
 const FOLLOWED: usize = 400;
@@ -35,7 +35,7 @@ impl ImporterChain {
             Some((text, file))
         });
         let (texts, files): (Vec<Arc<str>>, Vec<String>) = read.unzip();
-        let words = texts.iter().map(|text| identifiers(text).map(str::to_owned).collect()).collect();
+        let words = texts.iter().map(|text| spellings(text).collect()).collect();
         Self { files, texts, words, offers: BTreeMap::new(), followed: BTreeMap::new() }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use sextant_base::one_line::clean;
 use sextant_base::plural::counted;
 use sextant_text::symbols::unchecked_code::Unchecked;
 
@@ -19,6 +20,8 @@ pub(crate) enum Unread {
     Ignored,
     /// It is a link to another file.
     Link,
+    /// Its name has characters that are not seen.
+    BadName,
     /// It imports the edited file by a path with a link in it. Servers are notified of the file alone, and may keep the
     /// text that they have read by the other path.
     ThroughLink,
@@ -31,6 +34,7 @@ impl Unread {
         match self {
             Self::Ignored => "not looked at: git ignores it",
             Self::Link => "not looked at: it is a link",
+            Self::BadName => "not looked at: its name has characters that are not seen",
             Self::Unchecked(Unchecked::Conditional) => "in code on a condition, which may not be checked",
             Self::Unchecked(Unchecked::Expanded) => "in the body of a macro, which is checked where it is expanded",
             Self::Unchecked(Unchecked::Excluded) => "in code that its own text excludes from a check",
@@ -84,7 +88,7 @@ impl Unlooked {
     /// The words of a verdict for the unknown part.
     pub(crate) fn words(&self) -> Vec<String> {
         let group = |group: &UnlookedGroup| {
-            let first = group.files.first().cloned().unwrap_or_default();
+            let first = group.files.first().map(|file| clean(file)).unwrap_or_default();
             match group.files.len() {
                 1 => format!("{first} (may use {}, {})", group.names, group.why),
                 many => {
@@ -117,6 +121,9 @@ mod tests {
             unlooked.words(),
             ["2 files that may use `make_item`, not looked at, first b.py", "c.py (may use `total`, not looked at)"]
         );
+        let unread = BTreeMap::from([(Unread::BadName, BTreeSet::from(["b\nc.py".to_owned()]))]);
+        let words = Unlooked::default().with_unread(&unread, "`f`").words();
+        assert_eq!(words, ["b c.py (may use `f`, not looked at: its name has characters that are not seen)"]);
         assert!(unlooked.may_be("a.py") && !unlooked.may_be("d.py"));
         assert!(Unlooked::anything().may_be("d.py") && !Unlooked::default().may_be("a.py"));
     }

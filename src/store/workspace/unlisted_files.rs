@@ -53,6 +53,8 @@ pub enum OutOfSight {
     Ignored,
     /// Its path is a link to another file.
     Linked,
+    /// Its path has characters that are not seen.
+    BadName,
 }
 
 /// The unlisted sources of a workspace, by paths relative to its root.
@@ -77,8 +79,14 @@ pub(crate) fn of(root: &Root) -> Unlisted {
             break;
         }
         let inside = entry.path().strip_prefix(root.path()).ok().and_then(Path::to_str);
-        let Some(file) = inside.filter(|path| is_allowed(root, path)) else { continue };
+        let Some(file) = inside.filter(|path| is_visible(root, path)) else { continue };
         let kind = entry.file_type();
+        if file.contains(is_hidden) {
+            if is_source(file) && kind.is_some_and(|kind| kind.is_file()) {
+                out.files.insert(file.to_owned(), Some(OutOfSight::BadName));
+            }
+            continue;
+        }
         if kind.is_some_and(|kind| kind.is_symlink()) {
             out.add_link(root, file);
         } else if kind.is_some_and(|kind| kind.is_file()) && is_source(file) {
@@ -140,5 +148,10 @@ fn is_source(path: &str) -> bool {
 }
 
 fn is_allowed(root: &Root, path: &str) -> bool {
-    !is_secret(path) && !path.contains(is_hidden) && !root.is_own(&root.join(path))
+    is_visible(root, path) && !path.contains(is_hidden)
+}
+
+/// True for a path that is not a secret and not of Sextant's record, in any spelling.
+fn is_visible(root: &Root, path: &str) -> bool {
+    !is_secret(path) && !root.is_own(&root.join(path))
 }

@@ -167,3 +167,11 @@ fn a_circle_of_imports_ends_and_a_file_is_no_importer_of_itself() {
     let (_dir, importers) = workspace(&[("a.py", "import a\nimport b\n"), ("b.py", "import a\n")]);
     assert_eq!(importers.of("a.py"), ["b.py"]);
 }
+
+#[test]
+fn an_importer_whose_name_is_not_seen_is_one_that_is_not_opened() {
+    let (_dir, importers) =
+        workspace(&[("cart.py", ""), ("b\nc.py", "from cart import f\n"), ("d\u{200b}.txt", "cart")]);
+    assert_eq!(importers.of("cart.py"), ["b\nc.py"]);
+    assert_eq!(importers.out_of_sight("b\nc.py"), Some(OutOfSight::BadName));
+}
