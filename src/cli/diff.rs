@@ -1,6 +1,7 @@
 //! `sextant diff`: reports the diagnostics that a change introduced, fixed, hid or uncovered, and sets the exit status.
 
 mod batch_cases;
+mod beyond_git;
 mod checkout;
 mod collect_side;
 mod compare;

@@ -463,3 +463,39 @@ fn the_folder_of_a_revision_is_no_difference() {
     let (found, status) = repository.json(&[]);
     assert_eq!((status, &found["updated"], &found["counts"]["unchanged"]), (0, &json!([]), &json!(2)), "{found}");
 }
+
+#[test]
+fn importers_that_git_does_not_keep_are_checked_too_or_said_to_be_unknown() {
+    let one = "def one() -> int:\n    return 1\n";
+    let user = "from shared import one\n\nx: int = one()\n";
+    let shop = Repository::new(&[("shared.py", one), (".gitignore", "gen/\n.hidden/\n"), ("gen/use.py", user)]);
+    shop.write("other/use.py", user);
+    let git = |folder: &Path, arguments: &[&str]| {
+        let folder = folder.to_str().expect("UTF-8");
+        shop.git(&[&["-C", folder, "-c", "protocol.file.allow=always"], arguments].concat());
+    };
+    let (top, module) = (shop.project.root().to_owned(), shop.project.beside("module"));
+    fs::create_dir_all(&module).expect("a folder");
+    fs::write(module.join("use.py"), user).expect("a file");
+    for folder in [&top.join("other"), &module] {
+        git(folder, &["init", "--quiet"]);
+        git(folder, &["add", "--all"]);
+        git(folder, &["commit", "--quiet", "--message", "one"]);
+    }
+    git(&top, &["submodule", "--quiet", "add", module.to_str().expect("UTF-8"), "sub"]);
+    git(&top, &["commit", "--quiet", "--message", "two"]);
+    shop.write("shared.py", &one.replace("int", "str").replace('1', "\"\""));
+    let (found, status) = shop.json(&["--strict"]);
+    let new: Vec<&str> =
+        found["new"].as_array().expect("a list").iter().filter_map(|one| one["path"].as_str()).collect();
+    assert_eq!((status, new), (1, vec!["gen/use.py", "other/use.py", "sub/use.py"]), "{found}");
+    assert_eq!(found["status"], "complete", "{found}");
+    // A hidden folder is not in the other state.
+    shop.write(".hidden/use.py", user);
+    let answer = shop.diff(&["--strict"]);
+    let unknown = "not known: 1 file that may use a changed name and cannot be checked in both states (.hidden/use.py among them)";
+    assert!(answer.status == 2 && answer.text.contains(unknown), "{answer:?}");
+    shop.write("shared.py", &one.replace("return 1", "return 2"));
+    let answer = shop.diff(&["--strict"]);
+    assert_eq!(answer.status, 0, "no name is another one: {answer:?}");
+}

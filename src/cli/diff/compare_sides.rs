@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::cli::diff::beyond_git::{BeyondGit, SideRoots};
 use crate::cli::diff::checkout::Checkout;
 use crate::cli::diff::collect_side::{DiffSide, comparable, read, speaks};
 use crate::cli::diff::compare::{Comparison, entries};
@@ -35,9 +36,12 @@ pub(super) async fn answer(arguments: &DiffArguments) -> Result<Comparison, Fail
     progress.say(&format!("writing out {}", sides.before.name));
     let old = Checkout::new(&git, &sides.before.commit, &unkept).await?;
     let new = new_side(&git, &sides, &unkept, &providers, progress).await?;
-    let new_root = new.as_ref().map_or(root.path().to_owned(), |new| new.tree.join(&prefix));
-    let selection = choose(&git, &sides, &prefix, &wish, &providers, &new_root).await?;
-    let (before, after, mut gaps) = read_sides(&selection, &sides, (old.tree.join(&prefix), new_root), &wish);
+    let after = new.as_ref().map_or(root.path().to_owned(), |new| new.tree.join(&prefix));
+    let roots = SideRoots { before: old.tree.join(&prefix), after };
+    let place = DiffPlace { root: &root, git: &git, prefix: &prefix, roots: &roots };
+    let (selection, beyond) = choose(place, &sides, &wish, &providers).await?;
+    let (before, after, mut gaps) = read_sides(&selection, &sides, roots, &wish);
+    gaps.extend(beyond.gaps());
     gaps.extend(unfiltered(&git, &selection, &prefix).await?);
 
     let deadline = Deadline::after(Duration::from_secs(arguments.bounds.timeout));
@@ -133,22 +137,31 @@ fn wish(arguments: &DiffArguments, sides: &Sides, here: &Path, root: &Path) -> R
     Ok(DiffSelection { paths, changed_only: arguments.bounds.changed_only, most: arguments.bounds.max_files })
 }
 
+/// The project in its repository, and in both states.
+#[derive(Clone, Copy)]
+struct DiffPlace<'p> {
+    root: &'p Root,
+    git: &'p Git,
+    /// The place of the root in the repository.
+    prefix: &'p str,
+    roots: &'p SideRoots,
+}
+
 async fn choose(
-    git: &Git,
+    place: DiffPlace<'_>,
     sides: &Sides,
-    prefix: &str,
     wish: &DiffSelection,
     providers: &Providers,
-    new_root: &Path,
-) -> Result<Selection, Failure> {
+) -> Result<(Selection, BeyondGit), Failure> {
+    let DiffPlace { git, prefix, roots, .. } = place;
     let after = sides.after.as_ref().map(|after| after.commit.as_str());
     let changes = changes_below(git.changes(&sides.before.commit, after).await?, prefix);
-    let old_files = below(git.files(&sides.before.commit).await?, prefix);
-    let new_files = match after {
+    let mut old_files = below(git.files(&sides.before.commit).await?, prefix);
+    let mut new_files = match after {
         Some(commit) => below(git.files(commit).await?, prefix),
         None => {
             let mut files = below(git.working_files().await?, prefix);
-            files.retain(|file| new_root.join(file).symlink_metadata().is_ok_and(|what| what.is_file()));
+            files.retain(|file| roots.after.join(file).symlink_metadata().is_ok_and(|what| what.is_file()));
             files
         }
     };
@@ -167,14 +180,23 @@ async fn choose(
         let named = languages.iter().any(|languages| !languages.is_empty() && speaks(languages, path));
         named || (any && changed.contains(path))
     };
-    Ok(select(&changes, &old_files, &new_files, covered, wish))
+    let is_kept = |file: &str| old_files.contains(file) || new_files.contains(file);
+    let is_wanted = |file: &str| !is_kept(file) && covered(file) && wish.names(file);
+    let beyond = match wish.changed_only {
+        true => BeyondGit::default(),
+        false => BeyondGit::of(place.root, roots, &changes, is_wanted).await,
+    };
+    for side in [&mut old_files, &mut new_files] {
+        side.extend(beyond.files.iter().cloned());
+    }
+    Ok((select(&changes, &old_files, &new_files, covered, wish), beyond))
 }
 
 /// Reads both sides; the third part lists the files that were left out.
 fn read_sides(
     selection: &Selection,
     sides: &Sides,
-    roots: (PathBuf, PathBuf),
+    roots: SideRoots,
     wish: &DiffSelection,
 ) -> (DiffSide, DiffSide, Vec<String>) {
     let mut gaps = Vec::new();
@@ -189,10 +211,10 @@ fn read_sides(
         DiffSide { name: name.to_owned(), root, texts }
     };
     let old = selection.files.iter().filter_map(|file: &ChangedFile| file.old.as_ref()).collect();
-    let before = side(&sides.before.name, roots.0, old);
+    let before = side(&sides.before.name, roots.before, old);
     let after_name = sides.after.as_ref().map_or("working tree", |after: &Revision| &after.name);
     let new = selection.files.iter().filter_map(|file| file.new.as_ref()).collect();
-    let after = side(after_name, roots.1, new);
+    let after = side(after_name, roots.after, new);
     (before, after, gaps)
 }
 

@@ -91,13 +91,15 @@ impl Git {
     }
 
     /// The paths in the working tree that git does not keep. They are ignored files, whole folders with a `/` at the
-    /// end, and the folders of submodules.
+    /// end, and the folders of submodules and of other repositories.
     pub(super) async fn unkept(&self) -> Result<Vec<String>, Failure> {
         let ignored = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
         let mut out: Vec<String> = names(&self.must(&ignored).await?).map(str::to_owned).collect();
         let staged = self.must(&["ls-files", "--stage", "-z"]).await?;
         let modules = names(&staged).filter_map(|entry| entry.strip_prefix("160000 ")?.split_once('\t'));
         out.extend(modules.map(|(_, path)| format!("{path}/")));
+        let others = self.must(&["ls-files", "--others", "--exclude-standard", "-z"]).await?;
+        out.extend(names(&others).filter(|path| path.ends_with('/')).map(str::to_owned));
         Ok(out)
     }
 

@@ -1,6 +1,7 @@
 //! Exports the engine's one door: the requests to a session, its events, and the duties of an editor. Doors and editors
 //! name nothing else of the engine.
 
+mod changed_texts;
 mod command;
 mod engine;
 mod file_symbols;
@@ -11,6 +12,7 @@ mod user_diffs;
 mod user_talk;
 mod waiting_tasks;
 
+pub use changed_texts::{ChangedText, ReachOfTexts, reach_of_texts};
 pub use command::{Command, CommandOutcome, Submitted};
 pub use engine::Engine;
 pub use turn::{Origin, TaskInTurn, TaskTurn, TurnHeld, busy};
