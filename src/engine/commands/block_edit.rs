@@ -16,6 +16,7 @@ use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::one_line::clean;
+use sextant_base::plural::counted;
 use sextant_base::positions::LineIndex;
 use sextant_diagnostics::syntax;
 use sextant_model::step::Action;
@@ -84,6 +85,11 @@ impl BlockEdit {
             Some(_) => "replaces it".to_owned(),
             None => "new, at the end".to_owned(),
         };
+        let imports = match self.target.imports.len() {
+            0 => String::new(),
+            count => format!(", with {}", counted(count, "import")),
+        };
+        let effect = format!("{effect}{imports}");
         let all = 0..self.outline.symbols.len();
         let full = |index| SymbolPath::new(&self.document.path, self.outline.unique_path_of(index)).to_string();
         FoundTarget { target: self.path().to_string(), effect, symbols: all.map(full).collect() }
@@ -93,13 +99,13 @@ impl BlockEdit {
     pub(crate) fn call(&self) -> DirectAction {
         let path = &self.document.path;
         let action = match self.target.anchor {
-            Some(anchor) => {
+            Some(anchor) if self.target.imports.is_empty() => {
                 let symbol = SymbolPath::new(path, self.outline.unique_path_of(anchor)).to_string();
                 let action = if self.target.is_new { "insert_after" } else { "replace" };
                 let parameters = json!({"symbol": symbol, "action": action, "content": self.target.content});
                 Action { tool: "edit_symbol".to_owned(), parameters }
             }
-            None => {
+            _ => {
                 let parameters = json!({"path": path, "content": self.target.after});
                 Action { tool: "write_file".to_owned(), parameters }
             }

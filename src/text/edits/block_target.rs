@@ -1,5 +1,6 @@
 //! Decides which symbol of a file a block of code is for, and where a new one goes.
 
+use crate::edits::added_imports::{added, with_imports, without_imports};
 use crate::edits::apply_text::apply;
 use crate::edits::block_definitions::{BlockDefinition, definitions, flat};
 use crate::edits::code_file::CodeFile;
@@ -17,6 +18,8 @@ pub struct BlockTarget {
     pub is_new: bool,
     /// The part of the block that goes there.
     pub content: String,
+    /// The imports of the block that the file does not have, which go to those of the file.
+    pub imports: Vec<String>,
     /// The whole text with it.
     pub after: String,
 }
@@ -72,14 +75,21 @@ pub fn target(file: CodeFile<'_>, block: &str, wanted: &str) -> Result<BlockTarg
         return Err(BlockFault::Empty);
     }
     let defined = definitions(file, block).ok_or(BlockFault::Broken)?;
-    let block = flat(block);
+    let mut block = flat(block);
+    let mut imports = Vec::new();
+    if !defined.is_empty() {
+        imports = added(file.language, file.text, &block);
+        block = without_imports(file.language, &block);
+    }
     let meant = if wanted.is_empty() { found(file, &defined, &block)? } else { named(file, &defined, &block, wanted)? };
-    match meant.place {
+    let target = match meant.place {
         MeantPlace::There(symbol) => replaced(file, &defined, symbol, meant.content),
         MeantPlace::New { name, owner, is_holder } => {
             inserted(file, &name, owner.as_deref(), is_holder, &meant.content)
         }
-    }
+    }?;
+    let after = with_imports(&target.after, file.language, &imports);
+    Ok(BlockTarget { imports, after, ..target })
 }
 
 fn names(defined: &[BlockDefinition]) -> Vec<String> {
@@ -225,7 +235,7 @@ fn replaced(
     if !is_broken && !outline.symbols.iter().any(|symbol| symbol.path() == path) {
         return Err(takes_away());
     }
-    Ok(BlockTarget { names: path, anchor: Some(symbol), is_new: false, content, after })
+    Ok(BlockTarget { names: path, anchor: Some(symbol), is_new: false, content, imports: Vec::new(), after })
 }
 
 fn inserted(
@@ -253,7 +263,8 @@ fn inserted(
             first.get_or_insert(outline.has_errors);
             continue;
         };
-        return Ok(BlockTarget { names, anchor: Some(anchor), is_new: true, content: content.to_owned(), after });
+        let (content, imports) = (content.to_owned(), Vec::new());
+        return Ok(BlockTarget { names, anchor: Some(anchor), is_new: true, content, imports, after });
     }
     match (first, owner) {
         (Some(true), _) => Err(BlockFault::Broken),
@@ -308,7 +319,7 @@ fn at_end(file: CodeFile<'_>, name: &str, content: &str) -> Result<BlockTarget, 
     let outline = Outline::parse(file.language, &after);
     let new = outline.symbols.iter().find(|symbol| symbol.name == name).map(Symbol::path);
     let names = new.ok_or(BlockFault::Broken)?;
-    Ok(BlockTarget { names, anchor: None, is_new: true, content: content.to_owned(), after })
+    Ok(BlockTarget { names, anchor: None, is_new: true, content: content.to_owned(), imports: Vec::new(), after })
 }
 
 #[cfg(test)]

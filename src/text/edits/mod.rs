@@ -1,5 +1,6 @@
 //! Edits as data: text edits, minimal hunks, finding `old_string`, symbol edits, the scope check. Pure functions.
 
+pub mod added_imports;
 pub mod apply_text;
 mod block_definitions;
 pub mod block_target;

@@ -299,3 +299,22 @@ async fn with_review_before_it_is_asked_about_and_a_stop_leaves_nothing_to_resum
     assert_eq!(project.read("cart.py"), CART.replace("        return x\n", "        return 2 * x\n"));
     assert_eq!(server.requests().len(), 1, "no model goes on with it");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn imports_of_a_block_go_to_those_of_the_file() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let future = "from __future__ import annotations\n";
+    let method = "def add(self, x: int) -> int:\n    return len(re.findall(\"a\", str(x)))\n";
+    let server = server(&shows(&format!("{future}import os\nimport re\n\n\n{method}"))).await;
+    let mut nvim = answered(&project, &server, &["ruff"]).await;
+    press(&nvim, "Apply the block to (replaces it, with 2 imports): cart.py::Cart::add").await;
+    nvim.keys("<CR>").await;
+    nvim.finished().await;
+    let body = "        return len(re.findall(\"a\", str(x)))\n";
+    let wanted =
+        CART.replace("        return x\n", body).replace("import os\n", &format!("{future}import os\nimport re\n"));
+    assert_eq!(project.read("cart.py"), wanted);
+    nvim.command("AgentUndo").await;
+    nvim.finished().await;
+    assert_eq!(project.read("cart.py"), CART);
+}

@@ -3,9 +3,9 @@
 use crate::run::compact_loop::{elided, fits_place, kept_modifiers};
 use crate::state::task_scope::source;
 use sextant_model::compact_reply::{CompactFault, ReplyPieces, pieces};
+use sextant_text::edits::added_imports::{added, with_imports};
 use sextant_text::edits::apply_text::apply;
 use sextant_text::edits::symbol::{self as symbol_edit, SymbolAction, edit};
-use sextant_text::symbols::import_place::{self, ImportPlace};
 use sextant_text::symbols::imports;
 use sextant_text::symbols::language::Language;
 use sextant_text::symbols::outline::Outline;
@@ -101,7 +101,7 @@ fn symbol(asked: AskedPiece<'_>, language: &'static Language, part: &str) -> Res
     let renamed = || renamed(asked.request, &outline);
     let found = outline.known(asked.names).or_else(outermost).or_else(renamed);
     let Some(found) = found else {
-        let imports = added(asked, language, &part);
+        let imports = added(language, asked.text, &part);
         if !imports.is_empty() && imports::only_imports_differ(language, "", &part) {
             return Ok(TakenText { content: old(asked).to_owned(), imports, kept: Vec::new() });
         }
@@ -134,7 +134,7 @@ fn symbol(asked: AskedPiece<'_>, language: &'static Language, part: &str) -> Res
         return Err(CompactFault { text: Some(content), ..unread(&problem) });
     }
     let kept_modifiers::KeptModifiers { text, kept } = kept_modifiers::of_symbol(asked, language, content);
-    Ok(TakenText { content: text, imports: added(asked, language, &part), kept })
+    Ok(TakenText { content: text, imports: added(language, asked.text, &part), kept })
 }
 
 /// A syntax error with the line that it is in, where the piece can be read by itself.
@@ -200,12 +200,6 @@ fn beside(asked: AskedPiece<'_>, language: &Language, outline: &Outline, content
     new.map(|symbol| symbol.name.clone())
 }
 
-/// The imports of a reply that its file does not have.
-fn added(asked: AskedPiece<'_>, language: &Language, part: &str) -> Vec<String> {
-    let known = imports::imports(language, asked.text);
-    imports::imports(language, part).into_iter().filter(|import| !known.contains(import)).collect()
-}
-
 /// The whole file, or the file with the symbols that a piece of code defines in their places.
 fn file(asked: AskedPiece<'_>, language: &'static Language, part: &str) -> Result<TakenText, CompactFault> {
     let (before, after) = (Outline::parse(language, asked.text), Outline::parse(language, part));
@@ -263,19 +257,6 @@ pub(crate) fn placed(
         Err(error) => return Err(fault(error.to_string())),
     };
     Ok(with_imports(&one, language, &taken.imports))
-}
-
-/// A text with more imports, below the others at its head, or else below what opens the file.
-fn with_imports(text: &str, language: &Language, more: &[String]) -> String {
-    if more.is_empty() {
-        return text.to_owned();
-    }
-    let ImportPlace { at, has_imports } = import_place::of_text(language, text);
-    let (head, tail) = text.split_at(at);
-    let gap = if has_imports || head.is_empty() { "" } else { "\n" };
-    let blank = if !has_imports && !tail.is_empty() && !tail.starts_with('\n') { "\n" } else { "" };
-    let end = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
-    format!("{head}{end}{gap}{}\n{blank}{tail}", more.join("\n"))
 }
 
 #[cfg(test)]

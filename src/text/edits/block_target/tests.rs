@@ -138,3 +138,15 @@ fn a_method_with_its_type_in_front_goes_to_that_type() {
     assert_eq!(how("a.rs", rust, framed, ""), "Cart::total");
     assert_eq!(how("a.rs", rust, &framed.replace("total", "sum"), ""), "Cart::sum after Cart::add");
 }
+
+#[test]
+fn imports_of_a_block_go_to_those_of_the_file() {
+    let block =
+        "from __future__ import annotations\nimport os\nimport re\n\n\ndef add(self, x):\n    return re.sub(x, x, x)\n";
+    let (how, after) = applied("a.py", CART, block, "").unwrap();
+    let text = CART.replace("$0", "").replace("        return x\n", "        return re.sub(x, x, x)\n");
+    let wanted = text.replace("import os\n", "from __future__ import annotations\nimport os\nimport re\n");
+    assert_eq!((how.as_str(), after), ("Cart::add", wanted));
+    let (how, after) = applied("a.py", "x = 1$0\n", "import re\n\ndef f():\n    return re\n", "").unwrap();
+    assert_eq!((how.as_str(), after.as_str()), ("f at the end", "import re\n\nx = 1\n\n\ndef f():\n    return re\n"));
+}
