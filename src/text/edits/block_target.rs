@@ -313,7 +313,11 @@ fn last_child(file: CodeFile<'_>, holder: Option<usize>, cursor: Option<usize>) 
 
 /// A block at the end of a text without symbols.
 fn at_end(file: CodeFile<'_>, name: &str, content: &str) -> Result<BlockTarget, BlockFault> {
-    let (above, content) = (file.text.trim_end(), content.trim());
+    // The last line stays as it is, with blanks at its end.
+    let last = file.text.trim_end().len();
+    let end = file.text[last..].find('\n').map_or(file.text.len(), |end| last + end);
+    let above = if last == 0 { "" } else { file.text[..end].trim_end_matches('\r') };
+    let content = content.trim();
     let gap = if above.is_empty() { String::new() } else { "\n".repeat(1 + file.language.blank_lines) };
     let after = format!("{above}{gap}{content}\n");
     let outline = Outline::parse(file.language, &after);

@@ -150,3 +150,11 @@ fn imports_of_a_block_go_to_those_of_the_file() {
     let (how, after) = applied("a.py", "x = 1$0\n", "import re\n\ndef f():\n    return re\n", "").unwrap();
     assert_eq!((how.as_str(), after.as_str()), ("f at the end", "import re\n\nx = 1\n\n\ndef f():\n    return re\n"));
 }
+
+#[test]
+fn the_last_line_of_a_file_without_symbols_keeps_its_blanks() {
+    for (text, above) in [("x = 1\t \n\n\n\n", "x = 1\t \n"), ("x = 1  ", "x = 1  \n"), ("x = 1 \r\n", "x = 1 \n")] {
+        let (_, after) = applied("a.py", text, "def f():\n    return 2\n", "f").unwrap();
+        assert_eq!(after, format!("{above}\n\ndef f():\n    return 2\n"));
+    }
+}
