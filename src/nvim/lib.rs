@@ -2,6 +2,7 @@
 
 #![deny(unreachable_pub)]
 
+mod answer_texts;
 mod buffer_edits;
 mod client_lookup;
 mod command_providers;

@@ -16,6 +16,7 @@ use tokio::fs::File;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
+use crate::answer_texts::AnswerTexts;
 use crate::lua_messages::Envelope;
 use crate::nvim_wording;
 use sextant_base::failure::FailureKind;
@@ -38,6 +39,8 @@ pub struct Channel {
     next: AtomicU64,
     pending: Mutex<HashMap<u64, PendingCalls>>,
     events: mpsc::UnboundedSender<QueuedEvent>,
+    /// The texts that the events show, without marks.
+    pub(crate) written: Mutex<AnswerTexts>,
 }
 
 /// An event, and the root of its workspace.
@@ -64,11 +67,13 @@ impl Channel {
                 }
             }
         });
-        Self { nvim, next: AtomicU64::new(1), pending: Mutex::new(HashMap::new()), events }
+        let (pending, written) = (Mutex::default(), Mutex::default());
+        Self { nvim, next: AtomicU64::new(1), pending, events, written }
     }
 
     /// Queues an event for the Lua layer, with the root of its workspace; never waits.
     pub fn event(&self, root: Option<&Path>, event: Event) {
+        lock(&self.written).note(&event);
         // The receiver of the queue is gone only while the process ends.
         let _ = self.events.send((root.map(Path::to_owned), event));
     }

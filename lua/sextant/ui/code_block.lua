@@ -9,6 +9,8 @@ local api = vim.api
 ---@class sextant.BlockWish : sextant.CodeBlock
 ---@field target string `FILE::SYMBOL`; empty where the engine finds it
 ---@field place table the user's place in the code
+---@field id integer
+---@field confirmed? boolean whether the user has seen the target and the effect
 
 -- The block whose target is asked for, and the number of that question. Only the last one is waited for.
 ---@type sextant.BlockWish?
@@ -73,12 +75,9 @@ function M.apply(target, place)
   if not found then
     return require('sextant.ui.say').say('no code block is here', vim.log.levels.WARN)
   end
-  local wish = vim.tbl_extend('force', found, { target = target, place = place })
-  if target ~= '' then
-    return require('sextant.rpc.channel').send('apply', wish)
-  end
-  wanted, asked = wish, asked + 1
-  require('sextant.rpc.channel').send('find_target', vim.tbl_extend('force', wish, { id = asked }))
+  wanted, asked = vim.tbl_extend('force', found, { target = target, place = place, id = asked + 1 }), asked + 1
+  -- For a block that is not shown as it was written the binary asks too, though the target is named.
+  require('sextant.rpc.channel').send(target == '' and 'find_target' or 'apply', wanted)
 end
 
 --- A target, from the binary: the user confirms it, changes it, or leaves.
@@ -94,7 +93,7 @@ function M.confirm(event)
   local completion = "customlist,v:lua.require'sextant.ui.mentions'.targets"
   vim.ui.input({ prompt = prompt, default = event.target, completion = completion }, function(target)
     if target and vim.trim(target) ~= '' then
-      wish.target = vim.trim(target)
+      wish.target, wish.confirmed = vim.trim(target), true
       require('sextant.rpc.channel').send('apply', wish)
     end
   end)

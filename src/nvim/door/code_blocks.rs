@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use crate::answer_texts::WrittenBlock;
 use crate::door::NvimDoor;
 use crate::lua_messages::CommandPlace;
 use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::lock::lock;
 use sextant_engine::api::{BlockRequest, Command, Event, FoundTarget};
 
 #[derive(Debug, Default, Deserialize)]
@@ -17,43 +19,69 @@ struct BlockParams {
     block: String,
     language: String,
     target: String,
+    /// True once the user has seen the target, and the characters that the window does not show.
+    confirmed: bool,
     place: CommandPlace,
+}
+
+/// A block that the user means, as it was written.
+struct MeantBlock {
+    request: BlockRequest,
+    id: u64,
+    /// The characters that the window does not show.
+    marks: Option<String>,
+    confirmed: bool,
 }
 
 impl NvimDoor {
     /// Finds the symbol that a block is for.
     pub(super) fn find_target(self: &Arc<Self>, json: &str) {
-        let Some((id, request)) = self.block(json) else { return };
+        match self.block(json) {
+            Ok(block) => self.show_target(json, block),
+            Err(failure) => self.refuse(failure),
+        }
+    }
+
+    /// Applies a block to the symbol that the user has confirmed or named. Characters that the window does not show are
+    /// confirmed too.
+    pub(super) fn apply(self: &Arc<Self>, json: &str) {
+        match self.block(json) {
+            Ok(block) if block.marks.is_some() && !block.confirmed => self.show_target(json, block),
+            Ok(block) => self.start_here(json, Command::Apply(block.request)),
+            Err(failure) => self.refuse(failure),
+        }
+    }
+
+    fn show_target(self: &Arc<Self>, json: &str, block: MeantBlock) {
         let open = match self.here_or_last(json) {
             Ok(open) => open,
             Err(failure) => return self.refuse(failure),
         };
         tokio::spawn(async move {
+            let MeantBlock { request, id, marks, .. } = block;
             open.session.emit(match open.session.block_target(&request).await {
-                Ok(FoundTarget { target, effect, symbols }) => Event::BlockTarget { id, target, effect, symbols },
+                Ok(FoundTarget { target, effect, symbols }) => {
+                    let effect = [Some(effect), marks].into_iter().flatten().collect::<Vec<_>>().join("; ");
+                    Event::BlockTarget { id, target, effect, symbols }
+                }
                 Err(failure) => Event::refused(failure),
             });
         });
     }
 
-    /// Applies a block to the symbol that the user has confirmed or named.
-    pub(super) fn apply(self: &Arc<Self>, json: &str) {
-        if let Some((_, request)) = self.block(json) {
-            self.start_here(json, Command::Apply(request));
-        }
-    }
-
-    fn block(&self, json: &str) -> Option<(u64, BlockRequest)> {
-        match serde_json::from_str::<BlockParams>(json) {
-            Ok(BlockParams { id, block, language, target, place }) => {
-                let path = if place.buftype.is_empty() { place.path } else { String::new() };
-                Some((id, BlockRequest { block, language, path, line: place.line, target }))
-            }
-            Err(error) => {
+    fn block(&self, json: &str) -> Result<MeantBlock, Failure> {
+        let BlockParams { id, block, language, target, confirmed, place } =
+            serde_json::from_str(json).map_err(|error| {
                 let message = format!("the code block cannot be read: {error}");
-                self.refuse(Failure::new(FailureKind::Internal, message, "see the log"));
-                None
-            }
-        }
+                Failure::new(FailureKind::Internal, message, "see the log")
+            })?;
+        let written = self.channel().and_then(|channel| lock(&channel.written).block(&block));
+        let WrittenBlock { text, marks } = written.ok_or_else(|| {
+            let message = "the code block has characters that are not shown, and its own text is not known";
+            Failure::user(message, "ask for the block again; nothing was written")
+        })?;
+        let path = if place.buftype.is_empty() { place.path } else { String::new() };
+        let request = BlockRequest { block: text, language, path, line: place.line, target };
+        Ok(MeantBlock { request, id, marks, confirmed })
     }
 }

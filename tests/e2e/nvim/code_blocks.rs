@@ -301,6 +301,25 @@ async fn with_review_before_it_is_asked_about_and_a_stop_leaves_nothing_to_resum
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_the_window_shows_by_marks_is_confirmed_and_written_as_the_model_wrote_it() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let body = "    print(\"\u{200f}שלום \u{2028}\u{c}\u{1b}[0m\u{e0067}\")\n";
+    let server = server(&shows(&format!("def main() -> None:\n{body}"))).await;
+    let mut nvim = answered(&project, &server, &["ruff"]).await;
+    in_code(&nvim).await;
+    let marks = "Apply the block to (replaces it; writes U+200F, U+2028, U+000C, U+001B";
+    nvim.command("AgentApply cart.py::main").await;
+    nvim.screen.shows(marks).await;
+    nvim.keys("<Esc>").await;
+    assert!(holds(&nvim, "vim.api.nvim_get_mode().mode == 'n'").await);
+    assert_eq!(project.read("cart.py"), CART, "nothing is written before the user confirms");
+    press(&nvim, marks).await;
+    nvim.keys("<CR>").await;
+    nvim.finished().await;
+    assert_eq!(project.read("cart.py"), CART.replace("    print(os.name)\n", body));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn imports_of_a_block_go_to_those_of_the_file() {
     let project = Project::new(&[("cart.py", CART)]);
     let future = "from __future__ import annotations\n";
