@@ -4,22 +4,28 @@ use std::sync::Arc;
 
 use crate::plan::inputs::TARGET;
 use crate::plan::{Step, StepKind};
+use crate::run::named::leaves_alone;
 use crate::run::request_names;
 use crate::state::analysis::Meaning;
 use crate::state::task_scope::Scope;
 use crate::state::workspace::Workspace;
 use crate::target;
+use sextant_store::workspace::root::{PathError, Root};
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Gives a step the symbols or files that its words name, else those of the plan's scope. A file that stands alone is
 /// meant as a whole. A step that already has a subject stays as it is.
 ///
 /// # Errors
-/// The words name nothing, or a name of several meanings, and the scope is the workspace.
+/// The words name a file that cannot be meant, or a name of several meanings, or nothing while the scope is the
+/// workspace.
 pub(crate) async fn complete(workspace: &Workspace, scope: &Scope, step: &mut Step) -> Result<(), String> {
     let targeted = step.inputs.iter().any(|input| input.name == TARGET);
     if !step.symbols.is_empty() || !step.extent.creates.is_empty() || targeted || step.kind == StepKind::Search {
         return Ok(());
+    }
+    if let Some(fault) = impossible(workspace, &step.title).await {
+        return Err(fault);
     }
     let files = scope.files();
     let one_file = if let [only] = files.as_slice() { Some(only.as_str()) } else { None };
@@ -40,7 +46,8 @@ pub(crate) async fn complete(workspace: &Workspace, scope: &Scope, step: &mut St
         return Err("it names no symbol and no file: name one in its words, or add `symbols: FILE::NAME`".to_owned());
     } else {
         let whole = scope.whole_files().iter().map(|file| SymbolPath::new(file, ""));
-        step.symbols = scope.symbols().iter().cloned().chain(whole).collect();
+        let all = scope.symbols().iter().cloned().chain(whole);
+        step.symbols = all.filter(|path| !leaves_alone(&step.title, &path.file)).collect();
     }
     Ok(())
 }
@@ -52,15 +59,50 @@ async fn named(workspace: &Workspace, here: Option<&str>, words: &str) -> Vec<Me
         None => None,
     };
     let (root, words) = (workspace.root.clone(), words.to_owned());
-    let looked = tokio::task::spawn_blocking(move || request_names::analyse(&root, here.as_ref(), &words).meanings);
+    let looked = tokio::task::spawn_blocking(move || {
+        let mut meanings = request_names::analyse(&root, here.as_ref(), &words).meanings;
+        meanings.retain(|meaning| !leaves_alone(&words, &meaning.name));
+        meanings
+    });
     looked.await.unwrap_or_default()
+}
+
+/// The fault of the first path in the words that leads to no file of the project.
+async fn impossible(workspace: &Workspace, words: &str) -> Option<String> {
+    let (root, words) = (workspace.root.clone(), words.to_owned());
+    tokio::task::spawn_blocking(move || impossible_file(&root, &words)).await.unwrap_or_default()
+}
+
+/// The same for a root. A word that may be something else counts only where a file has its name: a route begins with
+/// `/`, and a member may have the name of a key. Blocks.
+fn impossible_file(root: &Root, words: &str) -> Option<String> {
+    let is_around = |c: char| !c.is_alphanumeric() && !matches!(c, '.' | '/' | '_' | '~');
+    let all = words.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '`' | '"'));
+    let paths =
+        all.map(|word| word.trim_matches(is_around).trim_end_matches('.')).filter(|word| word.contains(['.', '/']));
+    let is_kept = |path: &&str| request_names::mention(path).is_some_and(|found| leaves_alone(words, &found.name));
+    paths
+        .filter(|path| !is_kept(path))
+        .find_map(|path| {
+            let is_there = root.join(path).symlink_metadata().is_ok();
+            match root.resolve(path).err()? {
+                fault @ PathError::LeadsOut { .. } => Some(fault),
+                fault @ PathError::Outside(_) if is_there || path.starts_with("../") => Some(fault),
+                fault @ (PathError::Secret(_) | PathError::Own(_)) if is_there || path.starts_with('.') => Some(fault),
+                _ => None,
+            }
+        })
+        .map(|fault| fault.to_string())
 }
 
 /// The first file that the words name and that does not exist yet.
 async fn new_file(workspace: &Workspace, words: &str) -> Option<String> {
     let (root, words) = (workspace.root.clone(), words.to_owned());
-    let looked = tokio::task::spawn_blocking(move || request_names::analyse(&root, None, &words).new_files);
-    looked.await.unwrap_or_default().into_iter().next()
+    let looked = tokio::task::spawn_blocking(move || {
+        let new = request_names::analyse(&root, None, &words).new_files;
+        new.into_iter().find(|file| !leaves_alone(&words, file))
+    });
+    looked.await.unwrap_or_default()
 }
 
 fn files_of(meanings: &[Meaning]) -> Vec<String> {
@@ -122,5 +164,36 @@ mod tests {
         let both = meaning("size", true, &["a.py::size", "b.py::size"]);
         assert_eq!(of("Fix `size`", &[both]), Vec::<String>::new());
         assert_eq!(of("Sort imports of cart.py", &[file]), ["cart.py"]);
+    }
+
+    #[test]
+    fn a_path_that_leads_to_no_file_of_the_project_is_a_fault() {
+        let dir = tempfile::tempdir().unwrap();
+        let (top, out) = (dir.path().join("p"), dir.path().join("o.py"));
+        std::fs::create_dir(&top).unwrap();
+        for file in [&out, &top.join("a.py"), &top.join(".env")] {
+            std::fs::write(file, "x = 1\n").unwrap();
+        }
+        std::os::unix::fs::symlink(&out, top.join("link.py")).unwrap();
+        let root = Root::new(&top).unwrap();
+        for (words, part) in [
+            ("change the key in .env", ".env may hold secrets"),
+            ("change ../o.py", "../o.py is outside"),
+            ("change `../gone.py`.", "../gone.py is outside"),
+            ("change link.py and a.py", "link.py leads out"),
+            ("change /etc/passwd", "/etc/passwd is outside"),
+        ] {
+            let fault = impossible_file(&root, words).unwrap_or_default();
+            assert!(fault.contains(part), "{words}: {fault}");
+        }
+        for words in [
+            "change a.py",
+            "add the route /health",
+            "fix Cart.key",
+            "do this and/or that ...",
+            "change a.py, do not touch ../o.py",
+        ] {
+            assert_eq!(impossible_file(&root, words), None, "{words}");
+        }
     }
 }
