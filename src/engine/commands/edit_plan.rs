@@ -58,7 +58,9 @@ pub(crate) async fn edit_plan(
     let Some((plan, task)) = taken.as_mut().and_then(TakenPlan::parts) else {
         return Err(PlanRefused::Failure(Failure::user("there is no plan to change", HintCode::Plan)));
     };
-    let new = rewritten::rewritten(edits, &task.work.scope, plan, text).await.map_err(PlanRefused::Faults)?;
+    // The scope that an earlier text of the plan has added is not the user's wish any more.
+    let asked = task.progress.asked_scope.get_or_insert_with(|| task.work.scope.clone()).clone();
+    let new = rewritten::rewritten(edits, &asked, plan, text).await.map_err(PlanRefused::Faults)?;
     let changes = replan::changes(plan, &new);
     if !changes.is_empty() {
         task.work.take_up(&edits.hub.events);
@@ -70,8 +72,8 @@ pub(crate) async fn edit_plan(
         let names: Vec<String> = named.iter().map(ToString::to_string).collect();
         let why = format!("the user's plan names {}", names.join(", "));
         task.work.events.trace(1, Trace::new(Effect::Understood, "the scope", "named", why));
-        task.work.scope = task.work.scope.widened(&named);
     }
+    task.work.scope = asked.widened(&rewritten::outside(&asked, &new));
     task.progress.question = None;
     durable::keep_plan(&edits.store, &new, task).await;
     let phase = if new.steps.iter().any(|step| step.result.output.is_some()) { Phase::Paused } else { Phase::Planning };

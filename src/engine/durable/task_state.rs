@@ -214,8 +214,10 @@ impl RunState {
         let symbols = steps.flat_map(|step| step.symbols.iter().chain(&step.extent.creates));
         let mut paths: BTreeSet<&str> = symbols.map(|symbol| symbol.file.as_str()).collect();
         paths.extend(self.origin.current_file.as_deref());
-        paths.extend(self.scope.whole_files().iter().map(String::as_str));
-        paths.extend(self.scope.symbols().iter().map(|symbol| symbol.file.as_str()));
+        for scope in [&self.scope].into_iter().chain(&self.progress.asked_scope) {
+            paths.extend(scope.whole_files().iter().map(String::as_str));
+            paths.extend(scope.symbols().iter().map(|symbol| symbol.file.as_str()));
+        }
         paths.remove("");
         paths
     }

@@ -113,9 +113,9 @@ async fn completed(edits: &EditService, scope: &Scope, step: &mut Step, known: O
     Ok(has_file && (step.extent.whole || kept.is_none_or(|known| known.extent.whole)))
 }
 
-/// The subjects of the open steps that the scope does not hold.
+/// The subjects of the steps that have run or will run and that the scope does not hold.
 pub(crate) fn outside(scope: &Scope, plan: &Plan) -> Vec<SymbolPath> {
-    let open = plan.steps.iter().filter(|step| step.state == StepState::Open && !step.kind.only_looks());
+    let open = plan.steps.iter().filter(|step| step.state != StepState::Skipped && !step.kind.only_looks());
     let mut out: Vec<SymbolPath> = Vec::new();
     for path in open.flat_map(|step| step.symbols.iter().chain(&step.extent.creates)) {
         if !scope.holds(path) && !out.contains(path) {

@@ -263,6 +263,8 @@ pub(crate) struct TaskProgress {
     pub course: PlanProgress,
     /// The question to the user before the plan goes on.
     pub question: Option<Question>,
+    /// The scope before the user has edited the plan, whose text adds to it.
+    pub asked_scope: Option<Scope>,
     /// Failed steps since the plan was last made.
     pub plan_errors: u32,
     /// Plans that the task itself has made again.

@@ -1,11 +1,14 @@
 //! A plan that is made in the conversation that carries it out: the model looks before it plans.
 
 use serde_json::json;
+use sextant::engine::{PlanRefused, Request};
 use sextant::llm::chat::ChatReply;
 use sextant::llm::step::PlanReplyStep;
+use sextant::symbols::symbol_path::SymbolPath;
 
 use crate::engine::{project, replace};
 use crate::support::engine::{Setup, TestEngine, calls, plan_of, plan_text, planned, says};
+use crate::support::project::Project;
 
 fn talk(chats: Vec<ChatReply>) -> Setup {
     Setup { chats, syntax: true, ..Setup::default() }
@@ -89,4 +92,39 @@ async fn a_new_plan_goes_on_in_the_conversation_that_found_the_old_one_wrong() {
     let talked = engine.talked();
     assert!(talked[2].last().contains("g is what has to change"), "{}", talked[2].last());
     assert!(talked.windows(2).all(|pair| pair[1].messages.starts_with(&pair[0].messages)));
+}
+
+#[tokio::test]
+async fn a_step_of_a_plan_text_names_what_it_changes_and_nothing_of_another_text() {
+    let project = Project::new(&[
+        ("a.py", "def f() -> int:\n    return 1\n"),
+        ("b.py", "def g() -> int:\n    return 1\n"),
+        ("conftest.py", "x = 1\n"),
+        (".env", "K=1\n"),
+    ]);
+    let plans = vec![plan_of([planned("change f", &["a.py::f"])])];
+    let engine = TestEngine::new(&project, Setup { plans, ..Setup::default() });
+    let request = Request { text: "change f".into(), path: Some("a.py".into()), ..Request::default() };
+    engine.plan_for(&request).await.expect("a plan");
+    let text = |step: &str| format!("# Plan\n\nasked\n\n- [ ] {step}\n");
+    for (step, symbols) in [
+        ("change conftest.py", "conftest.py"),
+        ("change a.py and do not touch b.py", "a.py"),
+        ("change f() in a.py, but leave b.py as it is", "a.py::f"),
+        ("change g() in b.py without changing conftest.py", "b.py::g"),
+    ] {
+        let (plan, _) = engine.session.edit_plan(&text(step)).await.expect(step);
+        let found: Vec<String> = plan.steps[0].symbols.iter().map(ToString::to_string).collect();
+        assert_eq!(found, [symbols], "{step}");
+    }
+    for (step, part) in [
+        ("change the key in .env", ".env may hold secrets"),
+        ("change ../out.py", "../out.py is outside the workspace"),
+        ("sort a.py as in ../out.py", "../out.py is outside the workspace"),
+    ] {
+        let Err(PlanRefused::Faults(faults)) = engine.session.edit_plan(&text(step)).await else { panic!("{step}") };
+        assert!(faults.len() == 1 && faults[0].line == 5 && faults[0].message.contains(part), "{step}: {faults:?}");
+    }
+    let (plan, _) = engine.session.edit_plan(&text("tidy up")).await.expect("a plan");
+    assert_eq!(plan.steps[0].symbols, [SymbolPath::new("a.py", "")]);
 }
