@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use crate::edits::TextEdit;
+use crate::edits::line_edits::LineDiff;
 use crate::edits::line_ends;
 
 /// The word behind the fence of a diff.
@@ -210,12 +211,13 @@ impl EditedFile {
     pub fn edits(&self, text: &str) -> Result<Vec<TextEdit>, Vec<DiffFault>> {
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
         let bare: Vec<&str> = lines.iter().map(|line| line.trim_end_matches(['\n', '\r'])).collect();
+        let ends: Vec<&str> = lines.iter().zip(&bare).map(|(line, bare)| &line[bare.len()..]).collect();
         let mut starts = vec![0];
         starts.extend(lines.iter().scan(0, |at, line| {
             *at += line.len();
             Some(*at)
         }));
-        let returns = "\r".repeat(line_ends::returns(text).unwrap_or(0));
+        let usual = format!("{}\n", "\r".repeat(line_ends::returns(text).unwrap_or(0)));
         let (mut edits, mut faults): (Vec<TextEdit>, Vec<DiffFault>) = (Vec::new(), Vec::new());
         for hunk in &self.hunks {
             let at = match hunk.place(&bare) {
@@ -229,7 +231,7 @@ impl EditedFile {
                 }
             };
             let range = starts[at]..starts[at + hunk.shown.len()];
-            let mut new: String = hunk.wanted.iter().map(|line| format!("{line}{returns}\n")).collect();
+            let mut new = hunk.with_ends(&ends[at..at + hunk.shown.len()], &usual);
             // A text without a last line end stays without one.
             if range.end == text.len() && !text.is_empty() && !text.ends_with('\n') {
                 new.truncate(new.trim_end_matches(['\n', '\r']).len());
@@ -248,6 +250,27 @@ impl EditedFile {
 }
 
 impl EditedHunk {
+    /// The wanted lines. A line that was shown keeps its end, and a changed one takes that of the line in its place,
+    /// else of the one before it.
+    fn with_ends(&self, ends: &[&str], usual: &str) -> String {
+        let text = |lines: &[String]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+        let diff = LineDiff::of(&text(&self.shown), &text(&self.wanted));
+        let mut out = String::new();
+        let mut put = |line: usize, shown: usize| {
+            out.push_str(&self.wanted[line]);
+            out.push_str(ends.get(shown).filter(|end| !end.is_empty()).unwrap_or(&usual));
+        };
+        let (mut shown, mut wanted) = (0, 0);
+        for (old, new) in diff.changed {
+            (wanted..new.start).zip(shown..).for_each(|(line, at)| put(line, at));
+            let last = old.end.saturating_sub(1);
+            new.clone().zip(old.start..).for_each(|(line, at)| put(line, at.min(last)));
+            (shown, wanted) = (old.end, new.end);
+        }
+        (wanted..self.wanted.len()).zip(shown..).for_each(|(line, at)| put(line, at));
+        out
+    }
+
     /// The line where the shown text stands now: where it was, else the only place; or how many places there are.
     fn place(&self, lines: &[&str]) -> Result<usize, usize> {
         let stands = |at: usize| lines.get(at..at + self.shown.len()).is_some_and(|here| here == self.shown);

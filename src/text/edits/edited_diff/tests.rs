@@ -100,3 +100,19 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn lines_that_were_not_edited_keep_their_ends() {
+    let text = "one\r\ntwo\nthree\r\nFOUR\nfive\r\nsix";
+    let after = "one\ntwo\nthree\nFOUR\nfive\nsix\n";
+    let shown = page(&after.replace("FOUR", "four"), after);
+    let with = |old: &str, new: &str| taken(&shown, &shown.replace(old, new), text);
+    assert_eq!(with("+FOUR\n", "+FOURTH\n"), Ok(text.replace("FOUR", "FOURTH")));
+    assert_eq!(with("+FOUR\n", "+FOUR\n+more\n"), Ok(text.replace("FOUR\n", "FOUR\nmore\n")));
+    assert_eq!(
+        with(" three\n", "+3\n+three\n"),
+        Ok(text.replace("three\r\n", "3\r\nthree\r\n")),
+        "the end of the first line"
+    );
+    assert_eq!(with(" five\n", ""), Ok(text.replace("five\r\n", "")));
+}
