@@ -26,7 +26,7 @@ pub(crate) async fn locate(workspace: &Workspace, name: &str) -> Result<LocatedN
     {
         return Ok(LocatedName { path: document.path, line, column: 0 });
     }
-    if !name.contains("::")
+    if (!name.contains("::") || workspace.root.join(name).is_file())
         && let Ok(document) = target::document(workspace, name).await
     {
         return Ok(LocatedName { path: document.path, line: 1, column: 0 });

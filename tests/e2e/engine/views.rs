@@ -5,8 +5,18 @@ use sextant::llm::step::PlanReplyStep;
 
 use crate::engine::{TEXT, project, replace};
 use crate::support::engine::{Setup, TestEngine, act, last, plan_of, planned};
+use crate::support::project::Project;
 
 const SECRET: &str = "quebracho";
+
+#[tokio::test]
+async fn a_file_whose_name_looks_like_a_symbol_is_found_by_it() {
+    let project = Project::new(&[("a::b.py", "x = 1\n"), ("a.py", TEXT)]);
+    let engine = TestEngine::new(&project, Setup::default());
+    let found = engine.session.locate("a::b.py").await.expect("a file");
+    assert_eq!((found.path.as_str(), found.line), ("a::b.py", 1));
+    assert_eq!(engine.session.locate("a.py::f").await.expect("a symbol").path, "a.py");
+}
 
 #[tokio::test]
 async fn no_tool_reads_secrets_the_own_record_or_what_lies_outside() {
