@@ -182,6 +182,8 @@ async fn each_result_is_below_its_call_and_a_command_is_named() {
     let mut nvim = Nvim::start(&project, &options, &[]).await;
     nvim.edit("a.py").await;
     nvim.command("AgentAsk why does it sort at all?").await;
+    nvim.wait("SextantQuestion").await;
+    nvim.command("AgentAnswer 1").await;
     let summary = nvim.finished().await;
     let shown = nvim.answered("It is done.").await;
     let lines: Vec<&str> = shown.lines().collect();

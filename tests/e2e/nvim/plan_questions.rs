@@ -20,8 +20,14 @@ fn text() -> String {
 }
 
 fn plan() -> Reply {
+    plan_from("a.py::h0")
+}
+
+/// The plan whose first step is about this symbol or file.
+fn plan_from(first: &str) -> Reply {
     let step = |n: usize| json!({"title": format!("change h{n}"), "symbols": [format!("a.py::h{n}")], "because": "asked", "expect": "changed"});
-    let steps: Vec<Value> = (0..STEPS).map(step).collect();
+    let mut steps: Vec<Value> = (0..STEPS).map(step).collect();
+    steps[0]["symbols"] = json!([first]);
     Reply::Json(json!({"title": "Changes", "reason": "asked", "steps": steps, "confidence": 1}))
 }
 
@@ -85,7 +91,7 @@ async fn a_question_is_in_sight_without_the_focus_and_gone_at_once_with_its_answ
         nvim.screen.hides(gone).await;
     }
     nvim.screen.shows("running step 1 of 12 · waiting for the model").await;
-    nvim.screen.shows("change h11").await;
+    nvim.screen.shows("[>] change h0").await;
     // A second press is no count: the edit of the model comes through.
     nvim.keys("1").await;
     assert!(!nvim.prompts().await, "Neovim waits for a key");
@@ -100,7 +106,7 @@ async fn a_text_to_be_written_leaves_room_for_the_whole_question() {
     let lines: String = (0..40).map(|n| format!("note{n} = {n}\n")).collect();
     let write = step("write_file", json!({"path": "conftest.py", "content": lines}), true);
     let (write, asks) = held(write);
-    let (_project, server, mut nvim) = planned(vec![plan(), write, replace(0)]).await;
+    let (_project, server, mut nvim) = planned(vec![plan_from("conftest.py"), write, replace(0)]).await;
     asked(&mut nvim, &server, &asks).await;
     for part in ["more lines; :AgentShow has all of it", "? ", "1  ", "3  "] {
         nvim.screen.shows(part).await;

@@ -104,7 +104,7 @@ async fn a_name_in_the_answer_leads_to_its_code() {
     nvim.command("AgentShow").await;
     assert!(holds(&nvim, "vim.api.nvim_buf_get_name(0) == 'sextant://answer'").await);
     server.push(says("And so on."));
-    nvim.keys_show("i", "Ask about a.py, lines 1 to 3:").await;
+    nvim.keys_show("i", "Ask about ").await;
     nvim.keys("and then?<CR>").await;
     nvim.finished().await;
     assert!(server.requests().last().unwrap().body.to_string().contains("and then?"));
@@ -164,7 +164,7 @@ async fn short_names_and_an_operator_do_what_the_commands_do() {
     let names: Vec<String> = nvim.lua("return vim.fn.getcompletion('Agent un', 'cmdline')").await;
     assert_eq!(names, ["undo"]);
     nvim.command("nmap gs <Plug>(sextant-ask)").await;
-    nvim.keys_show("gggs2j", "Ask:").await;
+    nvim.keys_show("gggs2j", "Ask about a.py, lines 1 to 3:").await;
     nvim.keys("look at this<CR>").await;
     nvim.finished().await;
     let asked = server.requests().last().unwrap().body.to_string();
