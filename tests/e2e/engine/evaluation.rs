@@ -39,7 +39,7 @@ fn cases(supervised: bool) -> Vec<Case> {
     };
     let objects = StepReply { reasoning: "f is generated".into(), wish: objection, ..StepReply::default() };
     vec![
-        case(&[checked], vec![edit()], "the step left the plan (deviation 0.50, limit 0.4)"),
+        case(&[checked], vec![edit()], "its result is too far from what the plan expects"),
         case(&[search("`no_a`"), search("`no_b`"), search("`no_c`")], vec![], "3 errors in this plan"),
         Case { gone: "def f", ..case(&[planned("one", &["a.py::f"])], vec![], "a.py::f is not there") },
         Case {

@@ -58,22 +58,22 @@ async fn thinking_aloud_is_dimmed_and_folded_once_the_answer_begins() {
         local mark = marks[1]
         return { #marks, mark[2], mark[4].end_row, mark[4].hl_group, vim.fn.hlexists('SextantThinking') }
     end)()";
-    assert_eq!(inside(&nvim, group).await, serde_json::json!([1, 2, 3, "SextantThinking", 1]));
+    assert_eq!(inside(&nvim, group).await, serde_json::json!([1, 1, 2, "SextantThinking", 1]));
     let linked: String = nvim.lua("return vim.api.nvim_get_hl(0, { name = 'SextantThinking' }).link").await;
     assert_eq!(linked, "Comment");
     let own: String = nvim.lua("return vim.wo.foldmethod .. vim.wo.foldtext").await;
     assert_eq!(own, "manualfoldtext()", "the user's window keeps its folds");
-    inside(&nvim, "vim.cmd('normal! 3Gzo')").await;
+    inside(&nvim, "vim.cmd('normal! 2Gzo')").await;
     nvim.screen.shows("The body has one line.").await;
     // A window that is opened again has its folds, and the next answer has its own alone.
     nvim.command("AgentShow").await;
     nvim.keys("q").await;
     nvim.command_shows("AgentShow", "It returns one.").await;
-    assert_eq!(inside(&nvim, "{ vim.fn.foldlevel(3), vim.fn.foldlevel(5) }").await, serde_json::json!([1, 0]));
+    assert_eq!(inside(&nvim, "{ vim.fn.foldlevel(2), vim.fn.foldlevel(4) }").await, serde_json::json!([1, 0]));
     nvim.command("wincmd t").await;
     nvim.command("AgentAsk what does f give?").await;
     nvim.answered("what does f give?").await;
-    assert_eq!(inside(&nvim, "vim.fn.foldlevel(3)").await, 0);
+    assert_eq!(inside(&nvim, "vim.fn.foldlevel(2)").await, 0);
     held.notify_one();
     nvim.finished().await;
     nvim.screen.shows("thinking: 1 line").await;

@@ -147,7 +147,7 @@ async fn asking_on_gives_the_model_the_conversation_and_asking_anew_does_not() {
     let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
     nvim.task("AgentAsk what does g return").await;
     nvim.command("AgentShow").await;
-    nvim.keys_show("i", "Ask:").await;
+    nvim.keys_show("i", "Ask about ").await;
     nvim.keys("are you sure<CR>").await;
     nvim.finished().await;
     let asked = server.requests()[2].said_by("user").to_owned();
@@ -177,7 +177,7 @@ async fn a_conversation_of_another_neovim_is_found_and_goes_on() {
     nvim.keys("<CR>").await;
     assert!(nvim.answered("it is round").await.starts_with("# what shape is the moon"));
     assert!(holds(&nvim, "vim.api.nvim_buf_get_name(0) == 'sextant://answer'").await);
-    nvim.keys_show("i", "Ask:").await;
+    nvim.keys_show("i", "Ask about ").await;
     nvim.keys("and today?<CR>").await;
     nvim.finished().await;
     assert!(last_prompt(&server).contains("You answered: it is round"), "{}", last_prompt(&server));

@@ -354,7 +354,7 @@ async fn hundreds_of_changes_are_drawn_in_short_turns() {
             end
             vim.defer_fn = function(run, ms) turn(); return defer(function() turn(); run(); turn() end, ms) end
             local event = vim.json.encode({ type = 'review', root = vim.uv.cwd(), open = true, state = { reviewed = 0,
-              total = 500, rejected = 0, notes = 0, summary = '', files = { { path = 'a.py', hunks = hunks } } } })
+              total = 500, rejected = 0, notes = {}, summary = '', files = { { path = 'a.py', hunks = hunks } } } })
             require('sextant.ui.show').event(event)
             local function all()
               local sum = 0

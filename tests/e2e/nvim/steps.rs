@@ -52,7 +52,7 @@ async fn a_step_is_one_line_and_the_code_stays_in_sight() {
         assert!(screen.contains(part), "{part}:\n{screen}");
     }
     assert!(!screen.contains("because"), "the details are folded:\n{screen}");
-    nvim.keys_show("9G<Tab>", "because: asked").await;
+    nvim.keys_show(":9<CR><Tab>", "because: asked").await;
     nvim.keys_show("<Tab>K", "Step 2").await;
     nvim.screen.shows("expect: changed").await;
     nvim.keys_show("q?", "take this step and all behind it back").await;
@@ -96,7 +96,7 @@ async fn what_the_user_unfolds_stays_and_what_runs_folds_again_in_sight() {
     ];
     let server = ModelServer::start(script).await;
     let (_project, mut nvim) = planned(&server, "").await;
-    nvim.keys_show("9G<Tab>", "because: asked").await;
+    nvim.keys_show(":9<CR><Tab>", "because: asked").await;
     nvim.keys_show("a", "running step 3 of 3").await;
     assert_eq!(nvim.lua::<Vec<u64>>(UNFOLDED).await, [2], "{}", nvim.screen.text());
     nvim.screen.shows("[>] change h").await;
