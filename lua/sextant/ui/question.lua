@@ -142,8 +142,8 @@ function M.read(text)
   return text
 end
 
---- Maps the numbers in a window of ours. A number is not a count there: until the key behind a count comes, Neovim
---- takes no edit of the agent.
+--- Maps the numbers in a window of ours. While a task runs, a number is not a count there: until the key behind a
+--- count comes, Neovim takes no edit of the agent.
 ---@param buf integer
 ---@param answer fun(choice: integer)
 function M.map(buf, answer)
@@ -151,10 +151,14 @@ function M.map(buf, answer)
     local key = tostring(choice)
     local desc = 'Answer ' .. key .. ' to the open question'
     require('sextant.ui.scratch').map(buf, key, function()
-      if not is_open() then
-        return require('sextant.ui.say').say('no question is open')
+      if is_open() then
+        answer(choice)
+      elseif status.now().state == 'running' then
+        require('sextant.ui.say').say('no question is open')
+      else
+        -- Before what is typed ahead.
+        api.nvim_feedkeys((vim.v.count > 0 and vim.v.count or '') .. key, 'ni', false)
       end
-      answer(choice)
     end, desc)
     require('sextant.ui.scratch').map(buf, 'g' .. key, function()
       answer(choice)

@@ -307,7 +307,7 @@ async fn what_the_window_shows_by_marks_is_confirmed_and_written_as_the_model_wr
     let server = server(&shows(&format!("def main() -> None:\n{body}"))).await;
     let mut nvim = answered(&project, &server, &["ruff"]).await;
     in_code(&nvim).await;
-    let marks = "Apply the block to (replaces it; writes U+200F, U+2028, U+000C, U+001B";
+    let marks = "Apply the block to this symbol (replaces it; writes U+200F, U+2028, U+000C, U+001B";
     nvim.command("AgentApply cart.py::main").await;
     nvim.screen.shows(marks).await;
     nvim.keys("<Esc>").await;
@@ -326,7 +326,7 @@ async fn imports_of_a_block_go_to_those_of_the_file() {
     let method = "def add(self, x: int) -> int:\n    return len(re.findall(\"a\", str(x)))\n";
     let server = server(&shows(&format!("{future}import os\nimport re\n\n\n{method}"))).await;
     let mut nvim = answered(&project, &server, &["ruff"]).await;
-    press(&nvim, "Apply the block to (replaces it, with 2 imports): cart.py::Cart::add").await;
+    press(&nvim, "Apply the block to this symbol (replaces it, with 2 imports): cart.py::Cart::add").await;
     nvim.keys("<CR>").await;
     nvim.finished().await;
     let body = "        return len(re.findall(\"a\", str(x)))\n";

@@ -77,7 +77,7 @@ async fn a_supervised_plan_pauses_asks_once_and_takes_the_step_back() {
     // The mode is still the user's: the same step, done right, and the rest run alone.
     server.push(replace("return 1", "return 11"));
     server.push(replace("return 2", "return 22"));
-    nvim.keys("<CR>").await;
+    nvim.keys("a").await;
     let summary = nvim.finished().await;
     assert!(summary.contains("2 of 2 steps done"), "{summary}");
     nvim.command("AgentAnswer 1").await;

@@ -46,7 +46,7 @@ async fn planned(script: Vec<Reply>) -> (Project, ModelServer, Nvim) {
     let server = ModelServer::start(script).await;
     let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
     nvim.edit("a.py").await;
-    nvim.command("AgentPlan change all").await;
+    nvim.command("AgentPlan! change all").await;
     nvim.wait("SextantPlan").await;
     nvim.screen.shows("change h1").await;
     (project, server, nvim)

@@ -103,6 +103,8 @@ async fn a_name_in_the_answer_leads_to_its_code() {
     nvim.command("call win_gotoid(bufwinid('sextant://answer')) | close").await;
     nvim.command("AgentShow").await;
     assert!(holds(&nvim, "vim.api.nvim_buf_get_name(0) == 'sextant://answer'").await);
+    nvim.keys("G1G").await;
+    assert_eq!(nvim.lua::<usize>("return vim.fn.line('.')").await, 1, "at rest a number is a count");
     server.push(says("And so on."));
     nvim.keys_show("i", "Ask about ").await;
     nvim.keys("and then?<CR>").await;
