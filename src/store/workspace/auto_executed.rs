@@ -4,11 +4,12 @@ use std::fs::Metadata;
 use std::os::unix::fs::PermissionsExt;
 
 use crate::workspace::auto_executed::lists::{
-    BEGINNINGS, CONFIG_ENDINGS, CONFIGURED, DATA, EDITOR, ENDINGS, FOR_PEOPLE, HARMLESS, MORE, MORE_FOLDERS, PROGRAMS,
-    PROSE, ROWS,
+    AT_THE_TOP, BEGINNINGS, CONFIG_ENDINGS, CONFIGURED, DATA, EDITOR, ENDINGS, FOR_PEOPLE, HARMLESS, MORE,
+    MORE_FOLDERS, PROGRAMS, PROSE, ROWS, SPHINX_FOLDERS, SPHINX_PAGES,
 };
+use crate::workspace::hard_links::OtherName;
 use crate::workspace::root::Root;
-use crate::workspace::{bare_names, hard_links};
+use crate::workspace::{bare_names, git_folders, hard_links};
 use sextant_text::symbols::language;
 
 mod lists;
@@ -20,18 +21,45 @@ pub fn runs_code(path: &str) -> Option<&'static str> {
     listed(&path).or_else(|| hidden(&path))
 }
 
-/// As [`runs_code`], for a file on disk with the texts that it has and may get: it may be marked as a program, or have
-/// another name.
+/// As [`runs_code`], for a file on disk with the texts that it has and may get: it may be marked as a program, have
+/// another name, or run because of its text or of the files beside it.
 pub fn runs(root: &Root, path: &str, texts: [&str; 2]) -> Option<&'static str> {
     runs_code(path)
+        .or_else(|| runs_in_place(root, path))
+        .or_else(|| texts.into_iter().find_map(|text| runs_by_text(path, text)))
         .or_else(|| texts.into_iter().find_map(|text| is_program(root, path, text)))
         .or_else(|| runs_under_another_name(root, path))
+}
+
+/// As [`runs_code`], for the files beside a file: git takes a folder with certain files for a repository, and Sphinx
+/// runs the `conf.py` beside the first page.
+fn runs_in_place(root: &Root, path: &str) -> Option<&'static str> {
+    if git_folders::holds(root.path(), path) {
+        return Some("git takes its folder for a repository and runs what that names");
+    }
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let has_page = || SPHINX_PAGES.iter().any(|page| root.join(folder).join(page).is_file());
+    (bare_names::folded(name) == "conf.py" && has_page()).then_some("Sphinx runs it")
+}
+
+/// As [`runs_code`], for the text of a file whose name does not show it: many packages have a module `tasks.py`.
+fn runs_by_text(path: &str, text: &str) -> Option<&'static str> {
+    let name = bare_names::folded(path);
+    let imports = |line: &str| {
+        let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+        words.next().is_some_and(|word| ["from", "import"].contains(&word)) && words.any(|word| word == "invoke")
+    };
+    (name.ends_with("/tasks.py") && text.lines().any(imports)).then_some("invoke runs it")
 }
 
 /// As [`runs_code`], for the other names of a file that has several.
 fn runs_under_another_name(root: &Root, path: &str) -> Option<&'static str> {
     let file = root.join(path).symlink_metadata().ok()?;
-    hard_links::find_name(root.path(), &file, runs_code)
+    match hard_links::find_name(root.path(), &file, |name| runs_code(name).or_else(|| runs_in_place(root, name))) {
+        OtherName::Found(runs) => Some(runs),
+        OtherName::Nothing => None,
+        OtherName::Unknown => Some("it has other names, among more files than are looked at"),
+    }
 }
 
 /// Names what runs a file that the disk marks as a program. A module of a language that is read as symbols is source of
@@ -73,7 +101,12 @@ fn listed(path: &str) -> Option<&'static str> {
         .iter()
         .find(|(_, names)| names.split(' ').any(|known| known.eq_ignore_ascii_case(name)))
         .or_else(|| MORE_FOLDERS.iter().find(|(_, known)| known.split(' ').any(|folder| inside(&folders, folder))));
-    let known = row.map(|row| row.runs).or(more.map(|more| more.0));
+    let sphinx = name == "conf.py" && SPHINX_FOLDERS.iter().any(|folder| inside(&folders, folder));
+    let known = row
+        .map(|row| row.runs)
+        .or(more.map(|more| more.0))
+        .or_else(|| AT_THE_TOP.iter().find(|(known, _)| *known == path).map(|(_, runs)| *runs))
+        .or(sphinx.then_some("Sphinx runs it"));
     let is_read = PROSE.iter().any(|ending| name.ends_with(ending));
     if is_read && known.is_none() {
         return None;

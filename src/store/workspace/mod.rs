@@ -3,6 +3,7 @@
 pub mod auto_executed;
 mod bare_names;
 pub mod beneath;
+mod git_folders;
 mod hard_links;
 mod ignore_rules;
 pub mod import_lines;

@@ -5,6 +5,7 @@
 use std::fs::Metadata;
 use std::path::Path;
 
+use crate::workspace::hard_links::OtherName;
 use crate::workspace::{bare_names, hard_links};
 
 /// Folders whose every file is off limits: keys, and the records that version control keeps.
@@ -240,9 +241,9 @@ fn has_word(name: &str, word: &str) -> bool {
     })
 }
 
-/// Whether one of a file's several names in the workspace is a secret's.
+/// True if one of a file's several names in the workspace is a secret's, or may be.
 pub fn is_linked_to_secret(root: &Path, file: &Metadata) -> bool {
-    hard_links::find_name(root, file, |path| is_secret(path).then_some(())).is_some()
+    hard_links::find_name(root, file, |path| is_secret(path).then_some(())) != OtherName::Nothing
 }
 
 #[cfg(test)]

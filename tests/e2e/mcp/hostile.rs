@@ -256,3 +256,34 @@ async fn a_refusal_names_nothing_that_a_client_does_not_have() {
     }
     assert!(client.end().await.success());
 }
+
+/// Runs `git status` in a folder.
+fn git_status(project: &Project, folder: &str) -> std::process::Output {
+    let mut git = std::process::Command::new("git");
+    git.args(["-c", "safe.directory=*", "status"]).current_dir(project.root().join(folder)).output().expect("git")
+}
+
+#[tokio::test]
+async fn a_client_makes_no_repository_out_of_files_and_writes_into_none() {
+    let project = Project::new(&[("a.md", "one\n"), ("emb/HEAD", "x\n"), ("emb/objects/x", ""), ("emb/refs/x", "")]);
+    let mut client = McpClient::open(&project, "codex", &[]).await;
+    let trap = project.beside("trap").join("ran");
+    let config = format!(
+        "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = {}\n\tfsmonitor = \"touch {}; false\"\n",
+        project.root().join("docs").display(),
+        trap.display()
+    );
+    let head = "ref: refs/heads/main\n";
+    let parts = [("HEAD", head), ("config", config.as_str()), ("refs/x", ""), ("objects/x", "")];
+    for (name, content) in parts {
+        client.call("write_file", json!({"path": format!("docs/{name}"), "content": content})).await;
+    }
+    let status = git_status(&project, "docs");
+    assert!(!trap.exists(), "{status:?}");
+    for name in ["config", "hooks/post-checkout", "info/attributes"] {
+        let path = format!("emb/{name}");
+        let refused = client.refused("write_file", json!({"path": path, "content": "x\n"})).await;
+        assert!(refused.contains("takes its folder for a repository") && !project.root().join(&path).exists());
+    }
+    assert!(client.end().await.success());
+}

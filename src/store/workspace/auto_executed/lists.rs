@@ -70,7 +70,7 @@ pub(super) const ROWS: &[ExecutedFiles] = &[
             ".huskyrc",
             ".overcommit.yml",
         ],
-        folders: &[".husky", ".githooks", "hooks", ".git-hooks"],
+        folders: &[".husky", ".githooks", "githooks", "hooks", ".git-hooks", "git-hooks"],
     },
     ExecutedFiles {
         runs: "a service runs it for everybody",
@@ -141,6 +141,7 @@ pub(super) const ROWS: &[ExecutedFiles] = &[
             "SConstruct",
             "SConscript",
             "wscript",
+            "waf",
             "Pipfile",
         ],
         folders: &[],
@@ -267,7 +268,8 @@ pub(super) const MORE: &[(&str, &str)] = &[
          gulpfile.js Gruntfile.js karma.conf.js wdio.conf.ts wdio.conf.js babel.config.json jest.config.json gems.rb \
          rakefile.rb build.ninja package.yaml package.json5 simple-git-hooks.json MSBuild.rsp latexmkrc mkdocs.yml \
          book.toml cdk.json wrangler.toml firebase.json phpunit.xml PKGBUILD conanfile.py Kconfig Capfile Dangerfile \
-         rebar.config rebar.config.script config.exs Build.scala",
+         rebar.config rebar.config.script config.exs Build.scala build.mill build.sc ember-cli-build.js dangerfile.js \
+         dangerfile.ts Thorfile",
     ),
     ("an editor or a service runs it", "devcontainer.json action.yml action.yaml"),
 ];
@@ -279,6 +281,15 @@ pub(super) const MORE_FOLDERS: &[(&str, &str)] = &[
     ("its programs run by name", "venv env/bin virtualenv/bin env/scripts node_modules site-packages vendor/bin"),
     ("an editor runs it", "ftplugin ftdetect after/plugin after/ftplugin after/syntax"),
 ];
+
+/// Files that a program looks for in the folder that it is started in, and that are usual modules elsewhere.
+pub(super) const AT_THE_TOP: &[(&str, &str)] =
+    &[("tasks.py", "invoke runs it"), ("tasks/__init__.py", "invoke runs it")];
+
+/// Folders of the documentation that Sphinx builds, and its first page in any other folder: `conf.py` is a usual module
+/// of a package.
+pub(super) const SPHINX_FOLDERS: &[&str] = &["docs", "doc", "documentation", "sphinx"];
+pub(super) const SPHINX_PAGES: &[&str] = &["index.rst", "index.md", "index.txt"];
 
 /// Beginnings of names of data: `mise.local.toml`, `docker-bake.override.hcl`, `Taskfile.dist.yml`.
 pub(super) const CONFIGURED: &[&str] =

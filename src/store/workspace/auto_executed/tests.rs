@@ -31,6 +31,22 @@ fn files_that_run_are_distinguished_from_sources() {
         "win32/rules.mak",
         "x.pth",
         "setup.py",
+        "githooks/pre-commit",
+        "tools/githooks/pre-push",
+        "docs/conf.py",
+        "docs/source/conf.py",
+        "pkg/doc/conf.py",
+        "build.mill",
+        "build.sc",
+        "waf",
+        "wscript",
+        "ember-cli-build.js",
+        "dangerfile.js",
+        "dangerfile.ts",
+        "Dangerfile",
+        "Thorfile",
+        "tasks.py",
+        "tasks/__init__.py",
         "Makefile",
         "makefile",
         "justfile",
@@ -173,4 +189,20 @@ fn another_name_of_a_file_that_runs_is_one_that_runs() {
     assert!(runs_under_another_name(&root, "notes.txt").is_some());
     assert_eq!(runs_under_another_name(&root, "other.txt"), None);
     assert_eq!(runs_under_another_name(&root, "missing.txt"), None);
+}
+
+#[test]
+fn a_module_runs_by_its_text_or_by_the_files_beside_it() {
+    let dir = tempfile::tempdir().unwrap();
+    for (path, text) in [("manual/index.rst", "Manual\n"), ("emb/objects/x", ""), ("emb/refs/x", "")] {
+        std::fs::create_dir_all(dir.path().join(path).parent().unwrap()).unwrap();
+        std::fs::write(dir.path().join(path), text).unwrap();
+    }
+    let root = Root::new(dir.path()).unwrap();
+    let runs = |path: &str, text: &str| runs(&root, path, ["", text]);
+    assert!(runs("manual/conf.py", "").is_some() && runs("emb/config", "").is_some());
+    assert_eq!(runs("package/conf.py", ""), None);
+    assert!(runs("ops/tasks.py", "from invoke import task\n").is_some());
+    assert!(runs("ops/tasks.py", "import os, invoke\n").is_some());
+    assert_eq!(runs("shop/tasks.py", "from celery import shared_task\n# invoke\n"), None);
 }
