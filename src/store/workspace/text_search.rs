@@ -24,7 +24,9 @@ pub struct Hits {
     pub hits: Vec<SearchHit>,
     /// Whether there were more matches than the limit.
     pub more: bool,
-    /// Skipped files: larger than 2 MiB, unreadable, or not UTF-8 text.
+    /// Files that are larger than what is read, in their order.
+    pub too_large: Vec<String>,
+    /// Other skipped files: unreadable, or not UTF-8 text.
     pub skipped: usize,
 }
 
@@ -53,11 +55,20 @@ impl From<SearchError> for Failure {
 const LONGEST: usize = 16 << 10;
 /// Characters of a line that are shown.
 const SHOWN: usize = 200;
-/// Bytes of the largest file that is read: sources are smaller, data is not searched.
-const LARGEST: u64 = 2 * 1024 * 1024;
+/// Bytes of the largest file that is read among others: sources are smaller, data is not searched.
+pub const LARGEST: u64 = 2 << 20;
 
-/// Searches the given files (relative paths, in their order) line by line and stops at `limit` lines.
-pub fn search(root: &Root, files: &[String], pattern: &str, limit: usize) -> Result<Hits, SearchError> {
+/// The size of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SearchLimits {
+    /// Lines that are found.
+    pub lines: usize,
+    /// Bytes of the largest file that is read.
+    pub largest: u64,
+}
+
+/// Searches the given files (relative paths, in their order) line by line.
+pub fn search(root: &Root, files: &[String], pattern: &str, limits: SearchLimits) -> Result<Hits, SearchError> {
     if pattern.is_empty() {
         return Err(SearchError::Empty);
     }
@@ -71,15 +82,19 @@ pub fn search(root: &Root, files: &[String], pattern: &str, limit: usize) -> Res
     })?;
     let mut out = Hits::default();
     for path in files {
-        let Some(text) = read(root, path) else {
-            out.skipped += 1;
+        let Some(text) = read(root, path, limits.largest) else {
+            if workspace_files::size(root, path) > limits.largest {
+                out.too_large.push(path.clone());
+            } else {
+                out.skipped += 1;
+            }
             continue;
         };
         let mut start = 0;
         for (number, line) in text.split_inclusive('\n').enumerate() {
             let bare = line.trim_end_matches(['\n', '\r']);
             if let Some(found) = regex.find(bare) {
-                if out.hits.len() == limit {
+                if out.hits.len() == limits.lines {
                     out.more = true;
                     return Ok(out);
                 }
@@ -93,8 +108,8 @@ pub fn search(root: &Root, files: &[String], pattern: &str, limit: usize) -> Res
 }
 
 /// The text of a file without the secrets in it; `None` if it is too large, binary or gone.
-fn read(root: &Root, path: &str) -> Option<String> {
-    workspace_files::text_up_to(root, path, LARGEST).filter(|text| !text.contains('\0'))
+fn read(root: &Root, path: &str, largest: u64) -> Option<String> {
+    workspace_files::text_up_to(root, path, largest).filter(|text| !text.contains('\0'))
 }
 
 /// The part of a line that shows the match.
@@ -117,6 +132,10 @@ mod tests {
 
     use super::*;
 
+    fn up_to(lines: usize) -> SearchLimits {
+        SearchLimits { lines, largest: LARGEST }
+    }
+
     fn workspace(files: &[(&str, &[u8])]) -> (tempfile::TempDir, Root, Vec<String>) {
         let dir = tempfile::tempdir().unwrap();
         for (path, bytes) in files {
@@ -129,16 +148,16 @@ mod tests {
     #[test]
     fn lines_are_found_with_their_places() {
         let (_dir, root, files) = workspace(&[("a.py", b"import os\r\n  total = 1\n"), ("b.py", b"x\ntotal()\n")]);
-        let found = search(&root, &files, r"^\s*total\b", 10).unwrap();
+        let found = search(&root, &files, r"^\s*total\b", up_to(10)).unwrap();
         let lines: Vec<_> = found.hits.iter().map(|hit| (hit.path.as_str(), hit.line, hit.text.as_str())).collect();
         assert_eq!(lines, vec![("a.py", 2, "total = 1"), ("b.py", 2, "total()")]);
         assert_eq!(found.hits[1].offset, 2);
         assert_eq!(
-            search(&root, &files, "os$", 10).unwrap().hits.len(),
+            search(&root, &files, "os$", up_to(10)).unwrap().hits.len(),
             1,
             "a carriage return is part of the line end"
         );
-        let one = search(&root, &files, "total", 1).unwrap();
+        let one = search(&root, &files, "total", up_to(1)).unwrap();
         assert_eq!((one.hits.len(), one.more), (1, true));
     }
 
@@ -146,24 +165,31 @@ mod tests {
     fn what_is_no_text_is_counted_and_not_shown() {
         let (_dir, root, mut files) = workspace(&[("a", b"total\0"), ("b", b"\xff total"), ("c", b"total")]);
         files.push("gone".into());
-        let found = search(&root, &files, "total", 10).unwrap();
+        let found = search(&root, &files, "total", up_to(10)).unwrap();
         assert_eq!((found.hits.len(), found.skipped), (1, 3));
+    }
+
+    #[test]
+    fn a_file_that_is_too_large_is_named() {
+        let (_dir, root, files) = workspace(&[("a", b"total and more\n"), ("b", b"total\n"), ("c", b"\xff more\n")]);
+        let found = search(&root, &files, "total", SearchLimits { lines: 10, largest: 6 }).unwrap();
+        assert_eq!((found.hits.len(), found.too_large, found.skipped), (1, vec!["a".to_owned(), "c".to_owned()], 0));
     }
 
     #[test]
     fn a_long_line_is_cut_around_the_match() {
         let long = format!("{}total{}", "ü".repeat(500), "b".repeat(500));
         let (_dir, root, files) = workspace(&[("a", long.as_bytes())]);
-        let hit = &search(&root, &files, "total", 10).unwrap().hits[0];
+        let hit = &search(&root, &files, "total", up_to(10)).unwrap().hits[0];
         assert!(hit.text.contains("total") && hit.text.chars().count() <= SHOWN + 2, "{}", hit.text);
     }
 
     #[test]
     fn a_bad_pattern_says_what_is_wrong() {
         let (_dir, root, files) = workspace(&[("a", b"")]);
-        let error = search(&root, &files, "total(", 10).unwrap_err();
+        let error = search(&root, &files, "total(", up_to(10)).unwrap_err();
         assert_eq!(error, SearchError::BadPattern("unclosed group".into()));
-        assert_eq!(search(&root, &files, "", 10).unwrap_err(), SearchError::Empty);
-        assert_eq!(search(&root, &files, &"x".repeat(1 << 20), 10).unwrap_err(), SearchError::TooLong(1024));
+        assert_eq!(search(&root, &files, "", up_to(10)).unwrap_err(), SearchError::Empty);
+        assert_eq!(search(&root, &files, &"x".repeat(1 << 20), up_to(10)).unwrap_err(), SearchError::TooLong(1024));
     }
 }

@@ -13,7 +13,7 @@ use crate::state::edit_service::EditService;
 use crate::state::request::Request;
 use crate::state::workspace::Workspace;
 use crate::target;
-use crate::tools::find_references;
+use crate::tools::{find_references, search_tool};
 use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
 use sextant_base::positions::LineIndex;
@@ -140,12 +140,14 @@ pub(crate) async fn direct_uses(
         Some(line) if !found.names.is_empty() => format!("{found}:{line}: "),
         _ => String::new(),
     };
-    let lines: Vec<&str> = hits.lines().filter(|line| own.is_empty() || !line.starts_with(&own)).collect();
+    let others = hits.lines().filter(|line| own.is_empty() || !line.starts_with(&own));
+    let (notes, lines): (Vec<&str>, Vec<&str>) = others.partition(|line| search_tool::is_note(line));
     let none = lines.is_empty() || (lines.len() == 1 && lines[0].starts_with("nothing matches"));
     if none {
-        return Ok(Some(DirectAnswer::new("", format!("nothing else names {word}"))));
+        return Ok(Some(DirectAnswer::new(notes.join("\n"), format!("nothing else names {word}"))));
     }
     let count = lines.len();
+    let lines = [lines, notes].concat();
     let by_word = if is_sure(given) || !found.names.is_empty() { &word } else { given };
     let summary =
         format!("{} of text with {by_word} (by word; another symbol of that name counts too)", counted(count, "line"));
