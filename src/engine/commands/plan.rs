@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use tokio_util::sync::CancellationToken;
 
 use crate::diagnostics::workspace_look;
-use crate::durable::{self, open_store, stored_traces};
+use crate::durable::{self, open_store, plan_size, stored_traces};
 use crate::edit::recover;
 use crate::editor::event::Event;
 use crate::memory::keep;
@@ -78,22 +78,16 @@ pub(crate) async fn make_plan(
         start::begin(&session.edits, session.model.as_ref(), request, session.plans.mode(), scope, cancel),
     )
     .await??;
-    let plan =
-        match make::propose(&session.edits, session.model.as_ref(), &mut task, PlanRequest::default(), cancel).await {
-            Ok(plan) => plan,
-            Err(failure) => {
-                keep::remember_no_plan(
-                    &session.store,
-                    session.model.as_ref(),
-                    &task.work,
-                    &task.progress,
-                    &mut task.keep,
-                    &failure,
-                )
-                .await;
-                return Err(failure);
-            }
-        };
+    let (edits, model) = (&session.edits, session.model.as_ref());
+    let made = make::propose(edits, model, &mut task, PlanRequest::default(), cancel).await;
+    let plan = match made.and_then(|plan| plan_size::check(&task, plan)) {
+        Ok(plan) => plan,
+        Err(failure) => {
+            let (work, progress) = (&task.work, &task.progress);
+            keep::remember_no_plan(&session.store, model, work, progress, &mut task.keep, &failure).await;
+            return Err(failure);
+        }
+    };
     start::tell_risk(&session.hub, &mut task.work, Some(plan.steps.len())).await;
     keep::remember_plan(&session.store, &session.plans, &plan, &task.work, &mut task.keep).await;
     // A plan without steps cannot be approved, changed or resumed.

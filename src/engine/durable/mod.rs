@@ -12,6 +12,7 @@
 
 pub(crate) mod change_record;
 pub(crate) mod open_store;
+pub(crate) mod plan_size;
 pub(crate) mod resumable;
 pub(crate) mod stack;
 pub(crate) mod stored_baseline;

@@ -146,7 +146,7 @@ fn marked(symbols: &[SymbolPath], whole: bool) -> String {
 }
 
 /// Most steps of one plan; a user reads no more before approving it.
-const MOST: usize = 200;
+pub(crate) const MOST: usize = 200;
 
 /// Reads a document. Each faulty line is named with its number; the rest is read, up to 200 steps.
 pub fn read(text: &str) -> (Plan, Vec<Problem>) {
