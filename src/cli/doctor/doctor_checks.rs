@@ -83,7 +83,15 @@ fn memory(root: &Root) -> CheckedThing {
     let file = record.file();
     let size = file.metadata().map_or(0, |about| about.len()).div_ceil(1024);
     match examine_file::sound(&file) {
-        Ok(()) => CheckedThing::ok(NAME, format!("{}, {size} KiB, sound", file.display())),
+        Ok(()) => match examine_file::set_aside(&file).last() {
+            None => CheckedThing::ok(NAME, format!("{}, {size} KiB, sound", file.display())),
+            Some(aside) => {
+                let hint = "undo knows nothing of what is in it: put it back under its old name for the version of \
+                            Sextant that made it, or remove it";
+                let text = format!("{}, {size} KiB, sound; {} was set aside", file.display(), aside.display());
+                CheckedThing::of(NAME, Health::Warning, text, hint)
+            }
+        },
         Err(error) if error.is_damage() => {
             let hint = "the next task sets it aside as it is and starts again; nothing of the project is lost";
             CheckedThing::of(NAME, Health::Error, format!("{}: {error}", file.display()), hint)

@@ -28,6 +28,7 @@ use crate::state::render::Line;
 use crate::state::session::Session;
 use crate::state::task::{Task, TaskWork};
 use crate::state::task_scope::Scope;
+use crate::state::task_store::TaskStore;
 use crate::state::undo_target::standing;
 use crate::state::{span, stop};
 use crate::tools::tool::ToolCall;
@@ -203,8 +204,7 @@ async fn edit(
     let now_seen = std::mem::take(&mut task.work.seen);
     lock(&work.seen).take(now_seen, &seen);
     let is_changed = task.work.journal.checkpoints.len() > mark;
-    let ran =
-        ran.map(words).map_err(masked).map_err(|failure| if is_changed { failure } else { failure.without_change() });
+    let ran = answered(&session.store, ran, is_changed);
     let came_of_it = trace(task, client, &about, &ran);
     let _ = sender.send(ran);
     if is_changed {
@@ -212,6 +212,13 @@ async fn edit(
         show(&session.edits, &mut task.work, format!("{}: {came_of_it}", client.name)).await;
     }
     stored_traces::keep(&session.store).await;
+}
+
+/// The answer of an edit; the first one after the record was set aside names that.
+fn answered(store: &TaskStore, ran: Result<ToolAnswer, Failure>, is_changed: bool) -> Result<OutsideAnswer, Failure> {
+    let failed = |failure| if is_changed { masked(failure) } else { masked(failure).without_change() };
+    let aside = || store.memory.get()?.as_ref()?.take_aside();
+    Ok(words(ran.map_err(failed)?).with_note(aside()))
 }
 
 /// The answer of a call whose edit was made before, so that it is not made a second time. `None` where it was not made.
@@ -235,6 +242,17 @@ async fn again(
 }
 
 impl OutsideAnswer {
+    fn with_note(mut self, note: Option<String>) -> Self {
+        let Some(note) = note else { return self };
+        self.text = format!("{}\n{note}", self.text);
+        if let Some(Value::Object(data)) = &mut self.data
+            && let Some(notes) = data.entry("notes").or_insert_with(|| json!([])).as_array_mut()
+        {
+            notes.push(json!(note));
+        }
+        self
+    }
+
     /// The answer for an edit that was made, but whose own answer did not arrive.
     pub fn of_made(known: &EditMade) -> Self {
         let EditMade { checkpoint, files, lost, .. } = known;

@@ -1,11 +1,13 @@
 //! Memory as the agent uses it: one file a workspace, and no call of it holds up the loop.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::watch;
 
 use crate::editor::event::Event;
 use crate::events::stream::EventStream;
+use sextant_base::lock::lock;
 use sextant_store::memory::memory_error::{MemoryError, Result};
 use sextant_store::memory::store::{Memory, StoreNotice};
 use sextant_store::workspace::record_folder::Record;
@@ -23,6 +25,8 @@ pub(crate) struct Remember {
     pub project: &'static str,
     /// The number of writes that have begun and not ended.
     writing: watch::Sender<usize>,
+    /// The notice of a file that was set aside, until an answer to a client holds it: clients see no events.
+    aside: Arc<Mutex<Option<String>>>,
 }
 
 /// The time that a reader waits for running writes; a file that another process holds is not waited for.
@@ -42,7 +46,18 @@ impl Remember {
     pub(crate) fn open(record: &Record, session: &str) -> Result<Self> {
         let made = record.make().map_err(|(path, source)| MemoryError::Io { path, source })?;
         let memory = Memory::open(&made.file())?;
-        Ok(Self { memory, session: session.to_owned(), project: PROJECT, writing: watch::Sender::new(0) })
+        Ok(Self {
+            memory,
+            session: session.to_owned(),
+            project: PROJECT,
+            writing: watch::Sender::new(0),
+            aside: Arc::default(),
+        })
+    }
+
+    /// The notice of a file that was set aside, once.
+    pub(crate) fn take_aside(&self) -> Option<String> {
+        lock(&self.aside).take()
     }
 
     /// Begins a write: readers wait for it.
@@ -71,14 +86,21 @@ impl Remember {
 /// Reports changes in the state of the file since the last call.
 pub(crate) fn tell(remember: &Remember, events: &EventStream) {
     for notice in remember.memory.notices() {
-        events.show(Event::Progress { text: words(&notice) });
+        let text = words(&notice);
+        if matches!(notice, StoreNotice::SetAside { .. }) {
+            *lock(&remember.aside) = Some(text.clone());
+        }
+        events.show(Event::Progress { text });
     }
 }
 
 pub(crate) fn words(notice: &StoreNotice) -> String {
     match notice {
         StoreNotice::SetAside { to, why } => {
-            format!("the memory file could not be used ({why}) and is now {}; a new one was begun", to.display())
+            let begun = format!("the memory file could not be used ({why}) and is now {}; a new one", to.display());
+            format!(
+                "{begun} was begun. Undo knows nothing of the old one, which its own version reads under its old name"
+            )
         }
         StoreNotice::Reindexed { why } => format!("the memory's search index was made again: {why}"),
         StoreNotice::Migrated { backup } => {
@@ -95,7 +117,13 @@ mod tests {
     async fn who_reads_waits_for_what_is_being_written_and_not_for_ever() {
         let folder = tempfile::tempdir().unwrap();
         let memory = Memory::open(&folder.path().join("memory.db")).unwrap();
-        let remember = Remember { memory, session: "main".into(), project: PROJECT, writing: watch::Sender::new(0) };
+        let remember = Remember {
+            memory,
+            session: "main".into(),
+            project: PROJECT,
+            writing: watch::Sender::new(0),
+            aside: Arc::default(),
+        };
         let (first, second) = (remember.begin_write(), remember.clone().begin_write());
         let reads = tokio::spawn({
             let remember = remember.clone();

@@ -1,6 +1,6 @@
 //! Checks whether a file is sound, for a user who asks: nothing of it is changed, and nothing set aside.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::memory::memory_error::{MemoryError, Result};
 use crate::memory::{connection_guard, damage, schema_check};
@@ -19,6 +19,11 @@ pub fn sound(path: &Path) -> Result<()> {
         "ok" => Ok(()),
         verdict => Err(MemoryError::Damaged(verdict.to_owned())),
     }
+}
+
+/// The files that lie beside this one since they could not be used.
+pub fn set_aside(path: &Path) -> Vec<PathBuf> {
+    damage::left(path)
 }
 
 #[cfg(test)]
