@@ -8,6 +8,7 @@ mod joined;
 mod places;
 mod sizes;
 mod typing;
+mod unrecorded;
 
 use std::time::Instant;
 

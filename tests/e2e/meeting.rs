@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::mcp::replace;
+use crate::nvim::ask::step;
 use crate::rpc::{joined, sextant, stderr, stdout};
 use crate::support::mcp::{McpClient, descendants, gone};
 use crate::support::model_server::{ModelServer, Reply};
@@ -33,6 +34,25 @@ async fn of_two_commands_at_once_one_works_and_the_other_is_told() {
     server.requests_seen(1).await;
     assert_eq!(server.requests().len(), 1);
     drop(works);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_undo_beside_a_running_task_of_another_process_names_that_task() {
+    let project = Project::new(&[("a.txt", "one\n")]);
+    let write = step("edit_file", replace("a.txt", "one", "two"), true);
+    let server = ModelServer::start([write, Reply::Stall("{".into())]).await;
+    let url = server.url();
+    let ask = ["ask", "say two", "--file", "a.txt", "--model", "openai_compatible:m", "--base-url", &url];
+    let works = Box::pin(sextant(&project, &ask));
+    let undo = async {
+        server.requests_seen(2).await;
+        sextant(&project, &["undo", "--headless"]).await
+    };
+    let futures::future::Either::Right((undone, _works)) = futures::future::select(works, Box::pin(undo)).await else {
+        panic!("the task waits for its model");
+    };
+    let said = stderr(&undone);
+    assert!(said.contains("“say two” is at work in another session") && !said.contains("is left"), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,6 +6,8 @@
 
 pub(crate) mod feedback;
 pub mod list;
+mod nothing_left;
+mod record_gaps;
 pub(crate) mod redo;
 pub(crate) mod undo_lines;
 mod whose_task;
@@ -16,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::commands::undo::feedback::UndoSubject;
 use crate::commands::undo::list::UndoState;
 use crate::durable::resumable;
-use crate::durable::stack::{self, Stack, UndoPlace, stack};
+use crate::durable::stack::{self, Maker, Stack, UndoPlace, stack};
 use crate::edit::rollback::{self, RollbackPlan};
 use crate::edit::{edit_transaction, recover};
 use crate::editor::event::Event;
@@ -30,7 +32,7 @@ use crate::state::plan_service::PlanService;
 use crate::state::undo_target::{Chosen, Pick, Target, choose, standing};
 use sextant_base::failure::Failure;
 use sextant_base::hint::{Hint, HintCode};
-use sextant_base::one_line::headline;
+use sextant_base::one_line::{capital, headline};
 use sextant_base::plural::counted;
 
 /// The part of the work that the user wants taken back.
@@ -128,6 +130,7 @@ async fn take(
         Target::Lines(lines) => lines.task != task,
         _ => !named.is_empty() && !named.contains(task),
     };
+    let mut unseen = Vec::new();
     for (index, known) in stack.tasks.iter().enumerate().filter(|(_, known)| !other(&known.task)) {
         let journal = stack::journal(&edits.store, known).await?;
         if standing(&journal).next().is_none() {
@@ -140,11 +143,12 @@ async fn take(
             whose_task::confirm(edits, &stack, index).await?;
         }
         let chosen = choose(&journal, &wish.target)?;
-        let mut way = rollback::way_back(&edits.workspace, &journal, &chosen.picks).await?;
+        let mut way = rollback::way_back(&edits.workspace, &journal, &chosen.picks, wish.partial).await?;
         way.left.extend(chosen.across.iter().cloned());
         rollback::refuse_touched(&way.left, wish.partial)?;
         if way.edits.is_empty() && way.left.is_empty() && walks {
-            // The user has taken it back by hand.
+            // The user has taken it back by hand, or it is in an editor's buffer.
+            unseen.extend((known.by == Maker::Session).then(|| known.request.clone()));
             continue;
         }
         if way.edits.is_empty() && (way.left.is_empty() || !chosen.across.is_empty()) {
@@ -157,11 +161,7 @@ async fn take(
         }
         return carry_out(edits, plans, &stack, wish, &journal, ReadyUndo { chosen, way }, events).await;
     }
-    let hint = match stack.redoable().next() {
-        Some(_) => Hint::from("all of it is taken back").and(HintCode::Redo),
-        None => Hint::from("no change of Sextant's is left").and(HintCode::UndoOwn),
-    };
-    Err(Failure::user("there is nothing to undo", hint))
+    Err(nothing_left::failure(&edits.store, &stack, &unseen).await)
 }
 
 /// Whether a target is part of this task, in any later state of it.
@@ -220,7 +220,11 @@ async fn carry_out(
         (Target::Task, _) => format!("undone “{}”", journal.request),
         (part, _) => format!("undone {} of “{}”", part.words(), journal.request),
     };
-    Ok(undone(stack, &journal, chosen.target.to_string(), what, &files, way.left))
+    let mut done = undone(stack, &journal, chosen.target.to_string(), what, &files, way.left);
+    if let (Target::Task, Some(gaps)) = (&chosen.target, record_gaps::words(&record_gaps::of_task(stack, &journal))) {
+        done.summary.push_str(&format!(". {}", capital(&gaps)));
+    }
+    Ok(done)
 }
 
 /// Closes the changes that could not be taken back, by the user's word: the next undo goes on behind them.

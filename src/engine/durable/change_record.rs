@@ -16,6 +16,7 @@ use crate::state::durable::Durable;
 use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, RolledBack};
 use crate::state::task_store::TaskStore;
 use sextant_base::clock::now_ms;
+use sextant_base::lock::lock;
 use sextant_store::memory::checkpoints::{CheckpointFile, FileState, NewCheckpoint, StoredCheckpoint as Kept};
 use sextant_store::memory::memory_error::{MemoryError, Result};
 use sextant_store::memory::store::Memory;
@@ -33,6 +34,34 @@ pub(crate) const ROLLBACK: &str = "rollback";
 pub(crate) const REVERSAL: &str = "reversal";
 /// A plan was made: the state alone.
 const PLAN: &str = "plan";
+
+/// A change that could not be stored: its files are named, without a text.
+const GAP: &str = "gap";
+
+/// A change that was made and could not be stored, so that only its own process can undo it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RecordGap {
+    pub task: String,
+    /// The edit's name.
+    pub edit: String,
+    pub step: usize,
+    pub files: Vec<String>,
+}
+
+/// The most gaps that are named.
+const GAPS: usize = 20;
+
+/// The gaps in a session's record, the newest first. One that cannot be read is skipped. Blocks.
+pub(crate) fn gaps(memory: &Memory, session: &str) -> Result<Vec<RecordGap>> {
+    let mut found = Vec::new();
+    for change in memory.changes(session, &[GAP])?.into_iter().take(GAPS) {
+        let Ok(kept) = memory.checkpoint(change.id, now_ms()) else { continue };
+        let (checkpoint, row) = read(kept);
+        let files = row.marks.into_keys().collect();
+        found.push(RecordGap { task: change.task, edit: row.name, step: checkpoint.step, files });
+    }
+    Ok(found)
+}
 
 /// The data stored beside the texts. Grows by fields with defaults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -148,6 +177,7 @@ impl Durable {
         checkpoint: &Checkpoint,
         reverses: &[i64],
     ) -> Option<i64> {
+        self.keep_gaps().await;
         let reason = match checkpoint.kind {
             CheckpointKind::Rollback => ROLLBACK,
             _ if !reverses.is_empty() => REVERSAL,
@@ -165,6 +195,31 @@ impl Durable {
         let owner = self.owner().name().to_owned();
         let kept = self.run(move |memory| memory.open_checkpoint(new, &owner)).await;
         self.or_tell(events, kept)
+    }
+
+    /// Names a finished edit that could not be stored: now, or before the next change that is stored.
+    pub(crate) async fn keep_gap(&self, task: &str, checkpoint: &Checkpoint, reverses: &[i64]) {
+        let is_edit = checkpoint.kind == CheckpointKind::Edit && reverses.is_empty();
+        if checkpoint.record.is_some() || !is_edit {
+            return;
+        }
+        let mut row = CheckpointRow::of(checkpoint, &[]);
+        row.marks.values_mut().for_each(|marks| *marks = (Marks::Null, Marks::Null));
+        // The name of a call belongs to a change whose files are known.
+        let new = NewCheckpoint { once: None, ..empty(self, task, checkpoint, GAP, &row) };
+        lock(&self.gaps).push(new);
+        self.keep_gaps().await;
+    }
+
+    async fn keep_gaps(&self) {
+        let open = std::mem::take(&mut *lock(&self.gaps));
+        for gap in open {
+            let new = gap.clone();
+            if let Err(error) = self.run(move |memory| memory.add_checkpoint(new)).await {
+                tracing::warn!(%error, "a gap in the record is not named yet");
+                lock(&self.gaps).push(gap);
+            }
+        }
     }
 
     /// Closes a finished change, whose files name the current texts. Checkpoints that it takes back go, and a change

@@ -1,7 +1,7 @@
 //! Opens the store of tasks, at the first task.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
 use crate::editor::event::Event;
 use crate::events::stream::EventStream;
@@ -20,7 +20,9 @@ pub(crate) async fn durable(store: &TaskStore) -> Option<Arc<Durable>> {
         let span = tracing::Span::current();
         let owner = tokio::task::spawn_blocking(move || span.in_scope(|| Owner::new(&folder))).await;
         match owner.map_err(std::io::Error::other).and_then(|owner| owner) {
-            Ok(owner) => Some(Arc::new(Durable { remember, owner, reported: AtomicBool::new(false) })),
+            Ok(owner) => {
+                Some(Arc::new(Durable { remember, owner, reported: AtomicBool::new(false), gaps: Mutex::default() }))
+            }
             Err(error) => {
                 let text = format!("tasks cannot be resumed after this process: {error}");
                 store.events.show(Event::Progress { text });

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::durable::change_record::{EDIT, ROLLBACK};
+use crate::durable::change_record::{self, EDIT, ROLLBACK, RecordGap};
 use crate::durable::{self, open_store, was_removed};
 use crate::state::durable::Durable;
 use crate::state::edit_service::EditService;
@@ -70,6 +70,10 @@ pub(crate) struct Stack {
     pub(crate) tasks: Vec<KnownTask>,
     /// The newest first.
     pub(crate) rows: Vec<UndoRow>,
+    /// Changes of other processes that could not be stored.
+    pub(crate) gaps: Vec<RecordGap>,
+    /// Requests that another process works on, and that have changed something.
+    pub(crate) running: Vec<String>,
     /// Task and request of the last request, whatever it changed.
     pub(crate) asked: Option<(String, String)>,
 }
@@ -126,6 +130,7 @@ struct Read {
     requests: BTreeMap<String, String>,
     changes: Vec<ChangeInfo>,
     removed: Vec<(String, i64)>,
+    gaps: Vec<RecordGap>,
 }
 
 fn read(memory: &Memory, session: &str) -> Result<Read> {
@@ -145,7 +150,8 @@ fn read(memory: &Memory, session: &str) -> Result<Read> {
     } else {
         memory.traced_tasks(session, usize::MAX)?.into_iter().map(|task| (task.task, task.request)).collect()
     };
-    Ok(Read { tasks, requests, changes, removed })
+    let gaps = change_record::gaps(memory, session)?;
+    Ok(Read { tasks, requests, changes, removed, gaps })
 }
 
 /// The request of a task, from its state. The checkpoints stand without one: a state that cannot be read ends no undo.
@@ -188,6 +194,8 @@ fn kept(durable: &Durable, read: Read) -> Stack {
     }
     for change in read.changes {
         if busy.contains(change.task.as_str()) {
+            let own = read.tasks.iter().find(|kept| kept.task == change.task).and_then(request);
+            stack.running.extend(own.filter(|request| !stack.running.contains(request)));
             continue;
         }
         let request = requests.entry(change.task.clone()).or_insert_with(|| UNKNOWN.to_owned());
@@ -198,6 +206,7 @@ fn kept(durable: &Durable, read: Read) -> Stack {
         }
         stack.rows.push(UndoRow { at: change.id, task: change.task, kind, files: change.files });
     }
+    stack.gaps = read.gaps.into_iter().filter(|gap| !busy.contains(gap.task.as_str())).collect();
     for (task, last) in read.removed {
         if let Some(request) = requests.get(&task) {
             let (request, by) = (request.clone(), by(&task));
@@ -220,6 +229,7 @@ pub(crate) async fn stack(edits: &EditService) -> Stack {
         }
     }
     for journal in edits.history.lock().await.iter().filter(|journal| !journal.is_empty()) {
+        stack.gaps.retain(|gap| gap.task != journal.task || journal.checkpoints.iter().all(|row| row.id != gap.edit));
         let unkept = |row: &Checkpoint| !row.files.is_empty() && row.record.is_none();
         if stack.find(&journal.task).is_some() && !journal.checkpoints.iter().any(unkept) {
             continue;

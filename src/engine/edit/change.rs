@@ -139,6 +139,8 @@ fn typed_in_reach(looked: &LookedFiles, known: &Baseline) -> Vec<String> {
     typed.map(|file| format!("{file} (somebody types in it)")).collect()
 }
 
+const UNKEPT: &str = "this edit could not be recorded: it cannot be undone once this session is over";
+
 const TYPED: &str = "not looked at, since somebody types in them";
 
 /// Records the written texts as ours.
@@ -181,6 +183,7 @@ async fn attempt(
     let in_flight::Made { checkpoint, applied } = edit_transaction::make(edits, change).await?;
     note_own(&edits.hub.looked, &applied);
     work.scope = renamed;
+    let unkept = edits.store.is_kept() && checkpoint.record.is_none();
     let checkpoint = enter(work, checkpoint);
     work.reports.elsewhere.reached.extend(burst.reached.iter().cloned());
     [&burst.unlooked, &unheard].into_iter().for_each(|some| work.reports.elsewhere.unlooked.extend(some));
@@ -197,7 +200,8 @@ async fn attempt(
             Verdict { pending: vec![DEFERRED.to_owned()], to_come: true, ..Verdict::without(Status::Partial) }
         }
     };
-    let (notes, created) = (left_out(&edits.hub.looked, wanted), work.reports.created.clone());
+    let (mut notes, created) = (left_out(&edits.hub.looked, wanted), work.reports.created.clone());
+    notes.extend(unkept.then(|| UNKEPT.to_owned()));
     Ok(EditOutcome { checkpoint, applied, symbols, imports, notes, verdict, created, before })
 }
 

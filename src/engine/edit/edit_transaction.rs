@@ -210,8 +210,7 @@ async fn carry_out(
         checkpoint.record = durable.open_change(events, &task, &checkpoint, &reverses).await;
     }
     let as_left = if restores_marks { as_left(editor, &checkpoint).await } else { Vec::new() };
-    let applied = apply(at, save, &edits).await;
-    let mut applied = match applied {
+    let mut applied = match apply(at, save, &edits).await {
         Ok(applied) => applied,
         Err(error) => {
             if let Some(durable) = durable {
@@ -248,6 +247,7 @@ async fn carry_out(
     }
     if let Some(durable) = durable {
         durable.close_change(events, &checkpoint, &reverses).await;
+        durable.keep_gap(&task, &checkpoint, &reverses).await;
     }
     for file in &checkpoint.files {
         let own = |symbol: &&String| !restores_marks && SymbolPath::parse(symbol).file == file.path;

@@ -26,7 +26,7 @@ pub(crate) async fn in_files(workspace: &Workspace, journal: &Journal) -> Result
     let picks: Vec<Pick<'_>> = standing(journal).collect();
     let mut stands: BTreeMap<(usize, String), bool> = BTreeMap::new();
     let mut found = EditsInFiles::default();
-    for RolledBack { edit, path, hunks, over } in way_back(workspace, journal, &picks).await?.takes {
+    for RolledBack { edit, path, hunks, over } in way_back(workspace, journal, &picks, false).await?.takes {
         let Some(pick) = picks.iter().find(|pick| pick.edit.id == edit && pick.file.path == path) else {
             continue;
         };

@@ -43,7 +43,7 @@ pub(crate) async fn roll_back_to(
     }
     let own = |pick: &Pick<'_>| taken.iter().any(|row| row.id == pick.edit.id);
     let picks: Vec<Pick<'_>> = standing(&work.journal).filter(own).collect();
-    let way = way_back(&edits.workspace, &work.journal, &picks).await?;
+    let way = way_back(&edits.workspace, &work.journal, &picks, partial).await?;
     refuse_touched(&way.left, partial)?;
     let back = Checkpoint { files: way.files, ..Checkpoint::default() };
     let back = go(edits, &work.journal, back, way.edits, taken).await?;
@@ -58,11 +58,13 @@ pub(crate) async fn roll_back_to(
     Ok(way.left)
 }
 
-/// Computes the edits that undo these hunks, from the files as they are now.
+/// Computes the edits that undo these hunks, from the files as they are now. With `partial`, a file whose path leads
+/// out of the workspace by now stays and is named.
 pub(crate) async fn way_back(
     workspace: &Workspace,
     journal: &Journal,
     picks: &[Pick<'_>],
+    partial: bool,
 ) -> Result<RollbackPlan, Failure> {
     let taken = journal.taken();
     let mut by_path: BTreeMap<&str, Vec<&Pick<'_>>> = BTreeMap::new();
@@ -71,6 +73,13 @@ pub(crate) async fn way_back(
     }
     let mut way = RollbackPlan { edits: Vec::new(), files: Vec::new(), takes: Vec::new(), left: Vec::new() };
     for (path, picks) in by_path {
+        match recover::recorded(&workspace.root, path) {
+            Err(failure) if partial => {
+                way.left.push(failure.message);
+                continue;
+            }
+            refused => refused.map_err(|failure| Failure { hint: HintCode::UndoRest.into(), ..failure })?,
+        }
         let gone = |pick: &Pick<'_>| taken.get(&(pick.edit.id.as_str(), path)).cloned().unwrap_or_default();
         let turns: Vec<HunkTurn<'_>> = picks
             .iter()

@@ -1,8 +1,8 @@
 //! The memory file as the store of tasks, and a task's own record of its place there.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use tokio::task::JoinHandle;
 
@@ -13,6 +13,7 @@ use crate::plan::work_mode::Phase;
 use crate::state::memory_handle::{Remember, tell};
 use crate::state::owner::Owner;
 use crate::state::snapshots::SnapshotKey;
+use sextant_store::memory::checkpoints::NewCheckpoint;
 use sextant_store::memory::memory_error::Result;
 use sextant_store::memory::store::Memory;
 
@@ -40,6 +41,8 @@ pub(crate) struct Durable {
     pub(crate) remember: Arc<Remember>,
     pub(crate) owner: Owner,
     pub(crate) reported: AtomicBool,
+    /// Changes that could not be stored, to be named as soon as the file can be written.
+    pub(crate) gaps: Mutex<Vec<NewCheckpoint>>,
 }
 
 impl Durable {

@@ -64,6 +64,11 @@ impl TaskStore {
         }
     }
 
+    /// True if changes belong into a record, whether or not it can be written just now.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.config.memory.enabled && self.record.is_some()
+    }
+
     pub(crate) fn note_asked(&self, task: &str, request: &str) {
         *self.shown.write().unwrap_or_else(PoisonError::into_inner) =
             ShownTask { asked: Some((task.to_owned(), request.to_owned())), offered: None };

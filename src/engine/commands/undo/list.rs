@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::commands::undo::whose_task;
-use crate::durable::stack::{self, UndoPlace};
+use crate::commands::undo::{record_gaps, whose_task};
+use crate::durable::stack::{self, Stack, UndoPlace};
 use crate::edit::{edit_transaction, recover};
 use crate::editor::event::PageEntry;
 use crate::state::edit_service::EditService;
@@ -33,7 +33,7 @@ pub enum UndoState {
     /// A part of it is taken back.
     Partly,
     Undone,
-    /// Its texts were removed to make room for others.
+    /// Its texts were removed to make room for others, or could not be recorded.
     Gone,
 }
 
@@ -80,7 +80,7 @@ pub(crate) async fn history(edits: &EditService, plans: &PlanService) -> Result<
             out.tasks.push(ChangingTask { task, request, state: UndoState::Gone, steps: Vec::new() });
             continue;
         }
-        let done = done(&stack::journal(&edits.store, known).await?);
+        let done = done(&stack, &stack::journal(&edits.store, known).await?);
         if out.undo.is_none() && done.state != UndoState::Undone {
             out.undo = Some(done.task.clone());
         }
@@ -103,7 +103,7 @@ fn state(stands: bool, undone: bool) -> UndoState {
     }
 }
 
-fn done(journal: &Journal) -> ChangingTask {
+fn done(stack: &Stack, journal: &Journal) -> ChangingTask {
     let stands: Vec<_> = standing(journal).collect();
     let taken = journal.taken();
     let mut steps: Vec<DoneStep> = Vec::new();
@@ -128,6 +128,9 @@ fn done(journal: &Journal) -> ChangingTask {
         let undone = taken.iter().any(|((edit, _), hunks)| !hunks.is_empty() && own(edit));
         step.state = state(stands.iter().any(|pick| pick.edit.step == step.number), undone);
     }
+    let gaps = record_gaps::of_task(stack, journal).into_iter();
+    steps.extend(gaps.map(|gap| DoneStep { number: gap.step, state: UndoState::Gone, changed: gap.files }));
+    steps.sort_by_key(|step| step.number);
     let undone = taken.values().any(|hunks| !hunks.is_empty());
     let (task, request) = (journal.task.clone(), journal.request.clone());
     ChangingTask { task, request, state: state(!stands.is_empty(), undone), steps }
