@@ -22,7 +22,7 @@ MEMORY_LIMIT = {"simple": 100, "planner": 200, "supervised": 300}
 
 # What sets off a new plan or a question, by the words in which it is said.
 TRIGGERS = (
-    ("deviation", re.compile(r"deviation")),
+    ("deviation", re.compile(r"too far from what the plan expects")),
     ("errors", re.compile(r"\d+ errors in this plan")),
     ("invalid step", re.compile(r"later step is not possible|invalid step")),
     ("missing resource", re.compile(r"is not there|missing resource|is gone")),

@@ -22,7 +22,7 @@ def deviation(asked: Asked) -> Talk:
     """The step leaves a new error behind."""
     asked = yield plan(step("Trim the end", f"{TEXT}::title"))
     asked = yield call("edit_file", last=True, path=TEXT, old_string=TITLE[0], new_string="return stripped[:1].upper() + missing")
-    asked.expect("deviation")
+    asked.expect("too far from what the plan expects")
     asked = yield plan(step("Trim the end in another way", f"{TEXT}::title"))
     yield call("edit_file", last=True, path=TEXT, old_string="return stripped[:1].upper() + missing", new_string=TITLE[1])
 

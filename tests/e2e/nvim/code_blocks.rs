@@ -307,7 +307,7 @@ async fn what_the_window_shows_by_marks_is_confirmed_and_written_as_the_model_wr
     let server = server(&shows(&format!("def main() -> None:\n{body}"))).await;
     let mut nvim = answered(&project, &server, &["ruff"]).await;
     in_code(&nvim).await;
-    let marks = "Apply the block to this symbol (replaces it; writes U+200F, U+2028, U+000C, U+001B";
+    let marks = "Apply the block to this symbol (replaces it; writes U+200F, U+2028, U+000C";
     nvim.command("AgentApply cart.py::main").await;
     nvim.screen.shows(marks).await;
     nvim.keys("<Esc>").await;
