@@ -51,7 +51,9 @@ function M.push(job)
   job.listens = true
   local uri = vim.uri_from_bufnr(job.buf)
   local id = job.client.id
-  if servers.knows(job.client, 'preamble') and preamble.keeps_headers(id, uri) then
+  local asked_at = vim.uv.now()
+  local is_reopened = servers.knows(job.client, 'preamble') and preamble.keeps_headers(id, uri)
+  if is_reopened then
     reopen.reopen(job.client, job.buf)
   end
   if servers.knows(job.client, 'woken_by_request') then
@@ -82,6 +84,8 @@ function M.push(job)
       is_newest = publishes.is_newest(id, uri),
       epoch = publishes.epoch(id),
       is_doubtful = servers.knows(job.client, 'preamble') and preamble.is_open(id, uri),
+      is_reopened = is_reopened,
+      asked_at = asked_at,
     }
     local how, ms = push_freshness.judge(text, last, habits, vim.uv.now())
     if ms then

@@ -1,7 +1,8 @@
 --- The rules of freshness for servers that push: the proof that the publishes for a text give.
 --
 -- They are those of src/diagnostics/server/push_freshness.rs. One table of cases, tests/fixtures/freshness.json, holds
--- for both.
+-- for both. They differ in a list from before a change elsewhere: somebody waits here, and many servers publish only the
+-- lists that change. So it is a guess after a silence, which makes the answer partial.
 local M = {}
 
 ---@class sextant.PushHabits
@@ -16,6 +17,8 @@ local M = {}
 ---@field is_newest boolean no text that it may depend on has changed since
 ---@field epoch integer the last change that may concern it
 ---@field is_doubtful boolean? its next publish may be of an old preamble
+---@field is_reopened boolean? it was opened again, so a list is to come
+---@field asked_at integer? milliseconds
 
 --- The publish that counts after another one: not that of another version behind one that may be of this text.
 ---@param before sextant.Publish?
@@ -49,6 +52,13 @@ function M.judge(text, publish, habits, now)
     return habits.once and 'versioned' or 'quiet', nil
   end
   local is_since = habits.one_file or publish.epoch == text.epoch
+  if not is_since and is_ours and not habits.reads_disk and not text.is_reopened then
+    local rest = habits.quiet_ms - (now - math.max(publish.at, text.asked_at or 0))
+    if rest > 0 then
+      return nil, rest
+    end
+    return 'quiet', nil
+  end
   if not is_since or not (is_ours or not publish.version or habits.reads_disk) then
     return nil, nil
   elseif left > 0 then

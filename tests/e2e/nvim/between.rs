@@ -149,7 +149,7 @@ pub(super) async fn everywhere(project: &Project, model: &ModelServer) -> Nvim {
     let command: Value = json!([tool("python3"), program, file]);
     let options = format!(
         "{{ publishes_once = {{ 'fake' }}, commands = {{}}, model = {{ provider = 'openai_compatible', model = 'm', \
-         base_url = '{}' }}, diagnostics = {{ timeout_ms = 3000, start_timeout_ms = 60000 }} }}",
+         base_url = '{}' }}, diagnostics = {{ timeout_ms = 20000, start_timeout_ms = 60000 }} }}",
         model.url()
     );
     let nvim = Nvim::start(project, &options, &[]).await;

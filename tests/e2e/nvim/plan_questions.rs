@@ -19,15 +19,10 @@ fn text() -> String {
     format!("{TEXT}{more}")
 }
 
+/// A plan with a step for each function.
 fn plan() -> Reply {
-    plan_from("a.py::h0")
-}
-
-/// The plan whose first step is about this symbol or file.
-fn plan_from(first: &str) -> Reply {
     let step = |n: usize| json!({"title": format!("change h{n}"), "symbols": [format!("a.py::h{n}")], "because": "asked", "expect": "changed"});
-    let mut steps: Vec<Value> = (0..STEPS).map(step).collect();
-    steps[0]["symbols"] = json!([first]);
+    let steps: Vec<Value> = (0..STEPS).map(step).collect();
     Reply::Json(json!({"title": "Changes", "reason": "asked", "steps": steps, "confidence": 1}))
 }
 
@@ -42,11 +37,16 @@ fn run(command: &[&str]) -> Reply {
 
 /// A plan of many steps, in whose window the focus is.
 async fn planned(script: Vec<Reply>) -> (Project, ModelServer, Nvim) {
-    let project = Project::new(&[("a.py", &text()), ("conftest.py", "import os\n")]);
+    planned_with(script, |options| options).await
+}
+
+/// The same with more options.
+async fn planned_with(script: Vec<Reply>, with: impl Fn(String) -> String) -> (Project, ModelServer, Nvim) {
+    let project = Project::new(&[("a.py", &text())]);
     let server = ModelServer::start(script).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    let mut nvim = Nvim::on_screen(&project, &with(options(&server)), &["ruff"]).await;
     nvim.edit("a.py").await;
-    nvim.command("AgentPlan! change all").await;
+    nvim.command("AgentPlan change all").await;
     nvim.wait("SextantPlan").await;
     nvim.screen.shows("change h1").await;
     (project, server, nvim)
@@ -103,17 +103,20 @@ async fn a_question_is_in_sight_without_the_focus_and_gone_at_once_with_its_answ
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_text_to_be_written_leaves_room_for_the_whole_question() {
-    let lines: String = (0..40).map(|n| format!("note{n} = {n}\n")).collect();
-    let write = step("write_file", json!({"path": "conftest.py", "content": lines}), true);
-    let (write, asks) = held(write);
-    let (_project, server, mut nvim) = planned(vec![plan_from("conftest.py"), write, replace(0)]).await;
+    let lines: String = (0..40).map(|n| format!("    note{n} = {n}\n    print(note{n})\n")).collect();
+    let body = format!("def h0() -> int:\n{lines}    return 0\n");
+    let edit = json!({"symbol": "a.py::h0", "action": "replace", "content": body});
+    let (edit, asks) = held(step("edit_symbol", edit, false));
+    let before = |options: String| options.replacen('{', "{ review = 'before', ", 1);
+    let (project, server, mut nvim) = planned_with(vec![plan(), edit], before).await;
     asked(&mut nvim, &server, &asks).await;
-    for part in ["more lines; :AgentShow has all of it", "? ", "1  ", "3  "] {
+    for part in ["more lines; :AgentShow has all of it", "1  ", "2  "] {
         nvim.screen.shows(part).await;
     }
-    nvim.command("AgentAnswer 3").await;
+    nvim.command("AgentAnswer 1").await;
     nvim.finished().await;
     nvim.screen.hides("more lines; :AgentShow").await;
+    assert!(project.read("a.py").contains("note39 = 39"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

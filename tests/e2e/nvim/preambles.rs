@@ -64,5 +64,5 @@ async fn after_the_save_of_a_header_a_file_is_opened_again_and_its_next_publish_
     fake.nvim
         .lua::<bool>("vim.api.nvim_buf_set_lines(vim.fn.bufnr('shape.h'), 0, -1, false, { 'x' }) return true")
         .await;
-    assert_eq!(fake.ask(500).await.said(), ("timeout", vec![]), "clangd reads headers from the disk");
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("quiet", vec![1]), "clangd reads headers from the disk");
 }
