@@ -164,7 +164,7 @@ function M.watch(show, is_in_sight)
   bars[#bars + 1] = { show = show, is_in_sight = is_in_sight }
 end
 
--- Whether a window of this tab shows the words already.
+-- True if a window of this tab shows the words already.
 ---@return boolean
 local function is_in_sight()
   return require('sextant.ui.scratch').window('answer') ~= nil

@@ -26,7 +26,7 @@ local function named(scope)
   return ('Ask about %s, line %d: '):format(file, scope.first or scope.line)
 end
 
---- Calls back with the words, unless there are none.
+--- Calls back with the words if there are any.
 ---@param scope sextant.AskScope
 ---@param run fun(words: string)
 function M.open(scope, run)

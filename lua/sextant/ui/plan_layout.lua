@@ -30,7 +30,7 @@ local function float_width()
   return math.max(20, math.min(WIDEST, vim.o.columns - 6))
 end
 
--- What the window takes of the screen; a float has its text in sight in whatever room.
+-- The lines that the window takes of the screen; a float has its text in sight in any room.
 ---@param wanted integer
 ---@return sextant.Room
 local function shape(wanted)

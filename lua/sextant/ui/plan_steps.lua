@@ -288,7 +288,7 @@ local function parts(path)
   return file or path, name
 end
 
--- Whether a line is one of a symbol; a path without names means its file.
+-- True if a line is one of a symbol; a path without names means its file.
 ---@param path string
 ---@param outlines table<string, sextant.OutlinedSymbol[]>
 ---@param line integer from 1

@@ -118,7 +118,7 @@ end
 ---@param review? sextant.Review
 ---@param scope 'hunk'|'symbol'|'file'|'all'
 ---@param lines? integer[] first and last line of the chosen part, from 0
----@return table|'all'|nil part, string? problem why there is none
+---@return table|'all'|nil part, string? problem the reason without a part
 function M.part(review, scope, lines)
   if scope == 'all' then
     return 'all'

@@ -301,7 +301,7 @@ pub(crate) async fn known(hub: &DiagnosticsHub) -> Snapshots {
     hub.ledger.lock().await.snaps()
 }
 
-/// Takes answers that came after their deadline, whoever collected them. New diagnostics in them are reported once, with
+/// Takes answers that came after their deadline, by any collector. New diagnostics in them are reported once, with
 /// the next answer. Returns whether there were any.
 pub(crate) async fn take_late(hub: &DiagnosticsHub, work: &mut TaskWork) -> bool {
     let mut log = hub.late.lock().await;

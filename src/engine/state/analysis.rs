@@ -62,7 +62,7 @@ impl Analysis {
         self.symbols.iter().cloned().chain(files).filter(|symbol| !shown(symbol)).take(MOST_SOURCES).collect()
     }
 
-    /// What a task reads: its scope, and what a question names beside it. A question widens no scope.
+    /// The files that a task reads: its scope, and what a question names beside it. A question widens no scope.
     pub(crate) fn read(&self, scope: &Scope) -> Scope {
         if self.question { scope.widened(&self.named(scope)) } else { scope.clone() }
     }

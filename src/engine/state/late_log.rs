@@ -1,5 +1,4 @@
-//! Numbers the answers that came after their deadline, so that every task finds those since it looked last, whoever
-//! collected them.
+//! Numbers the answers that came after their deadline: every task finds those since it looked last, by any collector.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;

@@ -76,7 +76,7 @@ fn setting<'q>(query: &'q Query, pattern: usize, key: &str) -> Option<&'q str> {
     set.and_then(|property| property.value.as_deref())
 }
 
-/// What the query finds.
+/// The places that the query finds.
 #[derive(Default)]
 struct UncheckedPlaces {
     code: Vec<(Unchecked, Range<usize>)>,

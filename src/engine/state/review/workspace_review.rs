@@ -71,7 +71,7 @@ pub struct ReviewNote {
     /// The code that it is about.
     pub code: String,
     pub reason: String,
-    /// What was reported of a rejected change, each as one line.
+    /// The reports of a rejected change, each as one line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reported: Vec<String>,
 }
