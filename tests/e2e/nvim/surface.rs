@@ -202,6 +202,25 @@ async fn names_files_and_codes_are_completed_in_a_request() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_completion_ends_without_an_answer_of_the_process() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start([says("one")]).await;
+    let mut nvim = Nvim::open(&project, &options(&server), &[], "a.py").await;
+    nvim.task("AgentAsk say one").await;
+    let send = |signal: &str| {
+        format!(
+            "return vim.system({{ 'pkill', '-{signal}', '-P', tostring(vim.uv.os_getpid()), '-f', 'sextant nvim' }}):wait().code"
+        )
+    };
+    assert_eq!(nvim.lua::<i64>(&send("STOP")).await, 0);
+    let found: Vec<String> = nvim.lua("return vim.fn.getcompletion('AgentAsk fix @', 'cmdline')").await;
+    assert_eq!(found, ["@a.py"], "the files are known without it");
+    assert_eq!(nvim.lua::<i64>(&send("CONT")).await, 0);
+    let found: Vec<String> = nvim.lua("return vim.fn.getcompletion('AgentAsk fix @', 'cmdline')").await;
+    assert!(found.contains(&"@f".to_owned()), "{found:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_binary_of_the_plugins_own_folder_is_found() {
     let project = Project::new(&[("a.py", TEXT)]);
     let nvim = Nvim::start(&project, "{}", &[]).await;
