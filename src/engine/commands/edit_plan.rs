@@ -44,7 +44,8 @@ impl From<PlanRefused> for Failure {
     }
 }
 
-/// Takes the document for the plan that waits, of this process or of one before it. Returns the new plan and the events to show for it.
+/// Takes the document for the plan that waits, of this process or of one before it. Returns the new plan and the events
+/// to show for it.
 ///
 /// # Errors
 /// The document has faults, or no plan waits.

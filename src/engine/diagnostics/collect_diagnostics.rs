@@ -302,7 +302,7 @@ pub(crate) async fn known(hub: &DiagnosticsHub) -> Snapshots {
 }
 
 /// Takes answers that came after their deadline, by any collector. New diagnostics in them are reported once, with
-/// the next answer. Returns whether there were any.
+/// the next answer. True if there were any.
 pub(crate) async fn take_late(hub: &DiagnosticsHub, work: &mut TaskWork) -> bool {
     let mut log = hub.late.lock().await;
     let seen = work.reports.late.seen.unwrap_or_else(|| log.count());

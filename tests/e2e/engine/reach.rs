@@ -6,7 +6,7 @@ use sextant::engine::{Plan, Request, Steps};
 use sextant::llm::prompt;
 use sextant::llm::step::StepReply;
 
-use crate::support::engine::{Setup, TestEngine, act, plan_of, planned};
+use crate::support::engine::{Setup, TestEngine, act, plan_of, planned, says};
 use crate::support::project::Project;
 use crate::support::replies::change;
 
@@ -68,6 +68,18 @@ async fn imports_change_with_a_symbol_and_are_undone_with_it() {
     assert!(asked(&engine).contains("May edit: cart.py::Cart::total, the imports of cart.py\n"), "{}", asked(&engine));
     engine.session.undo().await.result.expect("an undo");
     assert_eq!(project.bytes(), before, "one undo takes both back");
+}
+
+#[tokio::test]
+async fn a_conversation_shows_the_imports_that_may_change_with_a_symbol() {
+    let project = Project::new(&[("cart.py", CART)]);
+    for (text, is_shown) in [("round it down", true), ("what does it return?", false)] {
+        let engine = TestEngine::new(&project, Setup { chats: vec![says("done")], ..Setup::default() });
+        engine.ask_about(&at_total(text)).await;
+        let asked = engine.talked()[0].last();
+        let shown = asked.split_once("Source of the imports of cart.py:").map(|(_, shown)| shown);
+        assert_eq!(shown.is_some_and(|shown| shown.contains("import os\n")), is_shown, "{text}: {asked}");
+    }
 }
 
 #[tokio::test]

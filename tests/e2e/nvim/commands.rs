@@ -211,11 +211,17 @@ async fn a_model_s_command_names_the_buffers_that_it_does_not_read() {
     let server =
         ModelServer::start([step("run_command", json!({"command": ["cat", "a.py"]}), true), edit("return 3")]).await;
     let options = with(&server, &json!([]), "commands_allowed = { 'cat' }");
-    let mut nvim = Nvim::start(&project, &options, &[]).await;
+    let mut nvim = Nvim::start(&project, &options, &["ruff"]).await;
     nvim.edit("a.py").await;
     nvim.command("normal! Go# mine").await;
     nvim.command("AgentAsk read it with cat, then change it").await;
     nvim.finished().await;
     let seen = server.requests()[1].body.to_string();
     assert!(seen.contains("a.py has unsaved changes: the command read what is on disk"), "{seen}");
+    // The question about another one names it before it runs.
+    server.push(step("run_command", json!({"command": ["wc", "a.py"]}), true));
+    server.push(edit("return 4"));
+    nvim.command("normal! Go# more").await;
+    let asked = nvim.command_until("AgentAsk count its words, then change it", "SextantQuestion").await;
+    assert!(asked["text"].as_str().unwrap().contains("a.py has unsaved changes; it reads what is on disk"), "{asked}");
 }

@@ -390,8 +390,8 @@ async fn a_look_that_fails_leaves_the_request_that_is_starting() {
     assert!(nvim.lua::<bool>("return vim.fn.bufwinid('sextant://answer') ~= -1").await);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn without_a_change_no_reason_is_asked_for_and_the_next_keys_keep_their_meaning() {
+/// A review of the two changes, with neither decided.
+async fn reviewing_two() -> (Project, ModelServer, Nvim) {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start(two_edits()).await;
     let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
@@ -400,6 +400,12 @@ async fn without_a_change_no_reason_is_asked_for_and_the_next_keys_keep_their_me
     nvim.finished().await;
     nvim.command("AgentReview").await;
     counts(&nvim, 0, 2).await;
+    (project, server, nvim)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_change_no_reason_is_asked_for_and_the_next_keys_keep_their_meaning() {
+    let (_project, _server, nvim) = reviewing_two().await;
     let both = lines(&nvim).await;
     // The last line is not one of a change; `]h` goes on to the first one.
     nvim.keys("GgR]hga").await;
@@ -434,14 +440,7 @@ async fn keys_behind_a_selected_rejection_are_its_reason_and_not_run_before_it()
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_acceptance_can_be_taken_back_and_a_note_is_seen() {
-    let project = Project::new(&[("a.py", TEXT)]);
-    let server = ModelServer::start(two_edits()).await;
-    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
-    nvim.edit("a.py").await;
-    nvim.command("AgentAsk! change f and g").await;
-    nvim.finished().await;
-    nvim.command("AgentReview").await;
-    counts(&nvim, 0, 2).await;
+    let (_project, _server, nvim) = reviewing_two().await;
     let both = lines(&nvim).await;
     nvim.keys("gN").await;
     nvim.screen.shows("Note for the agent").await;
