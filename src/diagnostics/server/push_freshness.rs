@@ -1,6 +1,7 @@
 //! The rules of freshness for servers that push: the proof that the publishes for a text give.
 //!
-//! `lua/sextant/lsp/push_freshness.lua` has the same rules; one table of cases holds for both.
+//! `lua/sextant/lsp/push_freshness.lua` has the same rules, but for a list from before a change elsewhere. One table of
+//! cases holds for both, and names the difference.
 
 use std::time::{Duration, Instant};
 
