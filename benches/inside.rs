@@ -126,7 +126,7 @@ pub fn job<T: serde::de::DeserializeOwned>() -> T {
     serde_json::from_slice(&std::fs::read(job_path()).expect("the job")).expect("a readable job")
 }
 
-/// Whether Neovim started this program.
+/// True if Neovim started this program.
 pub fn is_inside() -> bool {
     std::env::args().nth(1).as_deref() == Some("nvim")
 }

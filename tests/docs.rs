@@ -1,4 +1,4 @@
-//! Whether the documentation is true of the source, as far as text alone can tell: options, tags, events, flags.
+//! The documentation is true of the source, as far as text alone can tell: options, tags, events, flags.
 //!
 //! Nothing of the product is linked here.
 

@@ -1,4 +1,4 @@
-//! Whether the sample project still has exactly the diagnostics that its `diagnostics.json` lists.
+//! The sample project has exactly the diagnostics that its `diagnostics.json` lists.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 

@@ -395,7 +395,7 @@ fn machines(file: &File) -> Vec<String> {
     })
 }
 
-/// Whether a line names an absolute folder, and not the end of another path or a longer word.
+/// True if a line names an absolute folder, and not the end of another path or a longer word.
 fn names_folder(line: &str, folder: &str) -> bool {
     line.match_indices(folder).any(|(at, _)| {
         let inside = line[..at].ends_with(|c: char| c.is_alphanumeric() || "._-~*$)}]>".contains(c));

@@ -43,7 +43,7 @@ pub struct First {
 #[derive(Default)]
 struct Hand {
     edits: Mutex<VecDeque<Value>>,
-    /// Whether it waits before it answers.
+    /// True if it waits before it answers.
     holds: AtomicBool,
     asked: Notify,
     go: Notify,

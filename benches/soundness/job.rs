@@ -20,11 +20,11 @@ pub struct Job {
     pub seed: u64,
     /// The time limit of an answer, in milliseconds.
     pub budget_ms: u64,
-    /// Whether the server is killed now and then.
+    /// True if the server is killed now and then.
     pub kills: bool,
-    /// Whether whole sessions edit files first that no editor has opened.
+    /// True if whole sessions edit files first that no editor has opened.
     pub first: bool,
-    /// Whether each task makes two edits, and the server is killed between them.
+    /// True if each task makes two edits, and the server is killed between them.
     pub between: bool,
     /// The file for the trials, one JSON object a line.
     pub out: String,
@@ -57,7 +57,7 @@ pub struct Answer {
 pub struct Trial {
     pub number: usize,
     pub kind: String,
-    /// Whether an earlier edit went out without waiting for its answer.
+    /// True if an earlier edit went out without waiting for its answer.
     pub hurried: bool,
     pub text: String,
     pub expected: Vec<Expected>,

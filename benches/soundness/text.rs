@@ -21,7 +21,7 @@ pub struct State {
     pub slots: [Slot; FUNCTIONS],
     /// Comment lines above each function.
     pub comments: [usize; FUNCTIONS],
-    /// Whether the line that imports `Bag` is there.
+    /// True if the line that imports `Bag` is there.
     pub import: bool,
     /// Changes with every edit that must have no effect.
     pub neutral: u32,

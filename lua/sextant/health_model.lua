@@ -20,7 +20,7 @@ local function address(url)
   return host, tonumber(port) or (scheme == 'https' and 443 or 80)
 end
 
--- Whether the address takes a connection; the second result is the reason why not.
+-- True if the address takes a connection; the second result is the reason why not.
 ---@param host string
 ---@param port integer
 ---@return boolean reached, string? why

@@ -4,7 +4,7 @@ local M = {}
 local PULL = 'textDocument/diagnostic'
 local HAS_12 = vim.fn.has('nvim-0.12') == 1
 
---- Whether this version of Neovim is supported.
+--- True if this version of Neovim is supported.
 ---@return boolean
 function M.is_supported()
   return vim.fn.has('nvim-0.11') == 1
@@ -50,7 +50,7 @@ function M.in_buffer(buf, options)
   return options
 end
 
---- Whether a function is Neovim's own. Functions that are compiled into 0.12 may have no source location.
+--- True if a function is Neovim's own. Functions that are compiled into 0.12 may have no source location.
 ---@param run function
 ---@return boolean
 function M.is_own(run)
@@ -76,7 +76,7 @@ function M.progress(id, text, status)
   return ok and made or id
 end
 
---- Whether the command line still shows a message, or none for an empty text: a later one is not drawn over. A user
+--- True if the command line still shows a message, or none for an empty text: a later one is not drawn over. A user
 --- interface that shows messages by itself has a place for each.
 ---@param text string
 ---@return boolean
@@ -135,7 +135,7 @@ function M.pull_names(client, buf)
   return #names > 0 and names or { false }
 end
 
---- Whether Neovim will pull for a buffer after a change was sent to the client. 0.11 does so for the current buffer,
+--- True if Neovim will pull for a buffer after a change was sent to the client. 0.11 does so for the current buffer,
 --- 0.12 for every buffer in a window.
 ---@param client vim.lsp.Client
 ---@param buf integer

@@ -12,7 +12,7 @@ local M = {}
 ---@field commands? (string|table)[] Programs that are asked for diagnostics beside the language servers, by name or in full.
 ---@field publishes_once? string[] Names of further language servers that publish the diagnostics of a version once and whole.
 ---@field diagnostics? sextant.Options.diagnostics
----@field save? 'if_clean'|'never' Whether files are written after an edit: where they had no unsaved changes of yours, or never.
+---@field save? 'if_clean'|'never' Writes files after an edit where they had no unsaved changes of yours, or never.
 ---@field review? 'before'|'after'|'never' When you review edits: each one before it is written, all at the end of their task, or when you ask for it.
 ---@field follow? boolean Show each edit in a code window of the tab that you are not in.
 ---@field questions? 'window'|'select' Where a question is answered: in Sextant's windows, or in `vim.ui.select` as soon as you do not type.
@@ -147,7 +147,7 @@ M.rows = {
     type = 'string',
     default = 'if_clean',
     choices = { 'if_clean', 'never' },
-    help = 'Whether files are written after an edit: where they had no unsaved changes of yours, or never.',
+    help = 'Writes files after an edit where they had no unsaved changes of yours, or never.',
   },
   {
     name = 'review',

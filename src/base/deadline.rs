@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug)]
 pub struct AnswerWait {
     pub deadline: Deadline,
-    /// Whether a server that is silent at first is waited for up to the deadline.
+    /// True if a server that is silent at first is waited for up to the deadline.
     pub waits: bool,
 }
 

@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use url::Url;
 
-/// Whether a character makes a name another one than it looks. Such are control characters, those that turn the
+/// True if a character makes a name another one than it looks. Such are control characters, those that turn the
 /// direction of a line, and invisible ones (Unicode's category Cf, and the fillers that have no width).
 pub fn is_hidden(c: char) -> bool {
     c.is_control()

@@ -135,7 +135,7 @@ pub fn mask(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Whether a text holds a secret.
+/// True if a text holds a secret.
 pub fn holds(text: &str) -> bool {
     matches!(mask(text), Cow::Owned(masked) if masked != text)
 }
@@ -160,7 +160,7 @@ static LIKELY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Whether a text holds a secret, or what is likely one: `password = hunter2`.
+/// True if a text holds a secret, or what is likely one: `password = hunter2`.
 pub fn holds_likely(text: &str) -> bool {
     holds(text) || LIKELY.as_ref().is_some_and(|likely| likely.is_match(text))
 }

@@ -82,13 +82,13 @@ pub fn lines(text: &str) -> usize {
     MARK.as_ref().map_or(0, |mark| text.lines().filter(|line| mark.is_match(line)).count())
 }
 
-/// Whether a word of a request names a suppression.
+/// True if a word of a request names a suppression.
 pub fn is_named(word: &str) -> bool {
     let word = word.to_lowercase();
     NAMES.iter().any(|part| word.contains(part))
 }
 
-/// Whether a fix with this title only silences the message: it hides the cause instead of fixing it.
+/// True if a fix with this title only silences the message: it hides the cause instead of fixing it.
 pub fn is_title(title: &str) -> bool {
     let title = title.to_lowercase();
     TITLES.iter().any(|part| title.contains(part))

@@ -17,7 +17,7 @@ pub(super) struct GivenAnswer {
 }
 
 impl GivenAnswer {
-    /// Whether the answer may go to a question. A bare number was written down before the question was there. It never
+    /// True if the answer may go to a question. A bare number was written down before the question was there. It never
     /// consents to a command, to a file that runs, or to more than was asked for.
     fn fits(self, kind: QuestionKind) -> bool {
         let bare = [QuestionKind::Plan, QuestionKind::Ask, QuestionKind::Forget].contains(&kind);

@@ -35,7 +35,7 @@ struct Follower {
     until: watch::Receiver<u64>,
     printer: Printer,
     answers: GivenAnswers,
-    /// Whether a person can be asked here.
+    /// True if a person can be asked here.
     terminal: bool,
     ours: bool,
     session: Arc<JoinedSession>,
@@ -163,7 +163,7 @@ async fn read() -> Option<usize> {
     Some(line.trim().parse().unwrap_or(0))
 }
 
-/// Whether an event belongs to the task of this command, and is not its last, which the command has itself.
+/// True if an event belongs to the task of this command, and is not its last, which the command has itself.
 fn is_of_work(event: &Event) -> bool {
     !(event.is_aside() || matches!(event, Event::Answered | Event::Failed { .. }))
 }

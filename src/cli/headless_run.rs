@@ -136,7 +136,7 @@ pub(super) type HeadlessRun<'r> =
 pub(super) struct Work<'a> {
     pub(super) options: &'a WorkOptions,
     pub(super) mode: Option<PlanMode>,
-    /// Whether a model is needed; its configuration has to be right then.
+    /// True if a model is needed; its configuration has to be right then.
     pub(super) asks_model: bool,
 }
 

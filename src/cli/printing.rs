@@ -8,7 +8,7 @@ use sextant_engine::api::Event;
 #[derive(Debug)]
 pub(super) struct Printer {
     as_json: bool,
-    /// Whether the last words did not end their line.
+    /// True if the last words did not end their line.
     open_line: bool,
 }
 

@@ -103,7 +103,7 @@ pub fn label(diagnostic: &Diagnostic) -> String {
     }
 }
 
-/// Whether two diagnostics complain of the same thing, at any place.
+/// True if two diagnostics complain of the same thing, at any place.
 pub fn same_complaint(a: &Diagnostic, b: &Diagnostic) -> bool {
     match (theme(a), theme(b)) {
         (Some(a), Some(b)) => a == b,
@@ -169,17 +169,17 @@ pub fn tool(source: &str) -> &str {
     source.split_once(':').map_or(source, |(_, name)| name)
 }
 
-/// Whether a source judges a file by that file alone. An unknown tool may look at others.
+/// True if a source judges a file by that file alone. An unknown tool may look at others.
 pub fn looks_at_one_file(source: &str) -> bool {
     knows(tool(source), Fact::OneFile)
 }
 
-/// Whether a source reads a whole package in one run, whichever files it is asked about.
+/// True if a source reads a whole package in one run, whichever files it is asked about.
 pub fn reads_whole_package(source: &str) -> bool {
     knows(tool(source), Fact::WholePackage)
 }
 
-/// Whether two sources judge independently.
+/// True if two sources judge independently.
 pub fn independent(a: &str, b: &str) -> bool {
     !same_engine(tool(a), tool(b))
 }

@@ -38,13 +38,13 @@ const SECRETS: &[&str] = &[
     "WEBHOOK",
 ];
 
-/// Whether a variable of this name may hold a secret.
+/// True if a variable of this name may hold a secret.
 pub fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     SECRETS.iter().any(|part| if part.starts_with('_') { name.ends_with(part) } else { name.contains(part) })
 }
 
-/// Whether a value is an address with a password in it.
+/// True if a value is an address with a password in it.
 fn is_secret_value(value: &str) -> bool {
     let Some((_, rest)) = value.split_once("://") else { return false };
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();

@@ -36,7 +36,7 @@ pub struct Merged {
 }
 
 impl Merged {
-    /// Whether two of its sources judge independently.
+    /// True if two of its sources judge independently.
     pub fn agreed(&self) -> bool {
         self.sources.iter().enumerate().any(|(i, a)| self.sources[..i].iter().any(|b| independent(a, b)))
     }
@@ -119,7 +119,7 @@ impl<'a> KnownStatements<'a> {
         Self { items, on_line, gists }
     }
 
-    /// Whether another source reports the same at the same place, no milder.
+    /// True if another source reports the same at the same place, no milder.
     pub fn holds(&mut self, item: &Placed) -> bool {
         let gist = self.gists.read(item.diagnostic);
         let near = lines(item).filter_map(|(file, line)| self.on_line.get(&(file, line))).flatten().take(NEAR);
@@ -142,7 +142,7 @@ fn shown(items: &[Placed], members: Vec<usize>) -> Merged {
     Merged { shown: best, members, sources }
 }
 
-/// Whether two sources report the same at the same place.
+/// True if two sources report the same at the same place.
 fn are_one(a: &Placed, first: &Gist, b: &Placed, second: &Gist) -> bool {
     looked_at(1);
     let (x, y) = (a.diagnostic, b.diagnostic);
@@ -158,7 +158,7 @@ fn are_one(a: &Placed, first: &Gist, b: &Placed, second: &Gist) -> bool {
     same_place && first.is_same(second)
 }
 
-/// Whether two sources agree on a symbol: the same complaint of the same place or the same name in it.
+/// True if two sources agree on a symbol: the same complaint of the same place or the same name in it.
 pub fn agree(a: &Placed, b: &Placed) -> bool {
     let (x, y) = (a.diagnostic, b.diagnostic);
     let same = a.symbol == b.symbol && independent(&x.source, &y.source) && same_complaint(x, y);
@@ -167,7 +167,7 @@ pub fn agree(a: &Placed, b: &Placed) -> bool {
     same && (place() || name())
 }
 
-/// Whether two ranges have something in common; an empty range lies in any range that it touches.
+/// True if two ranges have something in common; an empty range lies in any range that it touches.
 fn overlap(a: Range, b: Range) -> bool {
     let empty = a.start == a.end || b.start == b.end;
     if empty { a.start <= b.end && b.start <= a.end } else { a.start < b.end && b.start < a.end }

@@ -42,11 +42,11 @@ pub struct Evidence {
     /// Every source that reports it, itself included.
     pub sources: Vec<String>,
     pub file_exists: bool,
-    /// Whether the text is still the one that it was reported for.
+    /// True if the text is still the one that it was reported for.
     pub text_current: bool,
-    /// Whether a newer report no longer has it.
+    /// True if a newer report no longer has it.
     pub fixed: bool,
-    /// Whether its source reports it on every request.
+    /// True if its source reports it on every request.
     pub reproducible: bool,
     /// Fixes meant for it that it survived.
     pub survived: u32,
@@ -135,7 +135,7 @@ pub struct Judged {
     /// Into the given list.
     pub index: usize,
     pub confidence: Confidence,
-    /// Whether the state of the project speaks against it.
+    /// True if the state of the project speaks against it.
     pub contradicted: bool,
     pub doubtful: bool,
     pub supported: bool,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Data of a repository that git reads: in the common folder, and in the folder of a linked worktree.
 pub(crate) const DATA: &[&str] = &["objects", "refs", "packed-refs", "reftable", "logs", "info", "shallow"];
 
-/// Whether a working tree and its git folder belong together; `common` is the folder with the objects.
+/// True if a working tree and its git folder belong together; `common` is the folder with the objects.
 pub(crate) fn belongs(top: &Path, folder: &Path, common: &Path) -> bool {
     let (Ok(top), Ok(folder), Ok(common)) = (top.canonicalize(), folder.canonicalize(), common.canonicalize()) else {
         return false;

@@ -150,18 +150,18 @@ fn of(name: &str) -> Option<&'static ToolFacts> {
     TOOLS.iter().find(|tool| tool.names.iter().any(|known| is_named(known, &name)))
 }
 
-/// Whether the fact is known of the tool of this name.
+/// True if the fact is known of the tool of this name.
 pub fn knows(name: &str, fact: Fact) -> bool {
     of(name).is_some_and(|tool| tool.facts.contains(&fact))
 }
 
-/// Whether two tools share an engine.
+/// True if two tools share an engine.
 pub(crate) fn same_engine(a: &str, b: &str) -> bool {
     let engine = |name| of(name).map(|tool| tool.engine).filter(|engine| !engine.is_empty());
     a.eq_ignore_ascii_case(b) || engine(a).is_some_and(|shared| engine(b) == Some(shared))
 }
 
-/// Whether the source speaks with the words of the Rust compiler.
+/// True if the source speaks with the words of the Rust compiler.
 pub(crate) fn is_of_rust(source: &str) -> bool {
     let name = source.split_once(':').map_or(source, |(_, name)| name);
     of(name).is_some_and(|tool| tool.engine == RUST)

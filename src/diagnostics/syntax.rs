@@ -19,7 +19,7 @@ const MOST: usize = 10;
 /// Characters of source that a message shows.
 const SHOWN: usize = 30;
 
-/// Whether the provider covers a file.
+/// True if the provider covers a file.
 pub fn covers(path: &str) -> bool {
     language::of_path(path).is_some_and(|language| language.reports_syntax)
 }

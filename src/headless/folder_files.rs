@@ -200,7 +200,7 @@ impl Files {
         Ok(Document { text, version, ..document })
     }
 
-    /// Whether an edit could be made now; nothing is changed.
+    /// Refuses an edit that could not be made now; nothing is changed.
     pub(super) fn check(&mut self, edit: &FileEdit, save: Save) -> Result<(), EditorError> {
         self.plan(edit, save).map(|_| ())
     }

@@ -53,7 +53,7 @@ struct UndoStep<'a> {
 }
 
 impl UndoStep<'_> {
-    /// Whether another process that had the old file open has written to it since.
+    /// True if another process that had the old file open has written to it since.
     fn is_overtaken(&self) -> bool {
         self.aside.as_ref().is_some_and(|(aside, stamp)| aside.stamp() != *stamp)
     }

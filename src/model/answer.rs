@@ -275,7 +275,7 @@ impl UseIds {
     }
 }
 
-/// Whether a name of a use is one that we gave.
+/// True if a name of a use is one that we gave.
 pub(crate) fn is_ours(id: &str) -> bool {
     id.strip_prefix("call").is_some_and(|rest| rest.len() >= 5 && rest.bytes().all(|b| b.is_ascii_digit()))
 }

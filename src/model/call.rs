@@ -56,7 +56,7 @@ pub struct CallOutcome {
     /// As the provider counted them.
     pub counted: CountedTokens,
     pub end: End,
-    /// Whether words have been passed on.
+    /// True if words have been passed on.
     pub spoke: bool,
 }
 

@@ -55,7 +55,7 @@ pub struct ChatReply {
     /// provider.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub opaque: Vec<Value>,
-    /// Whether it was cut off at the limit of tokens: the last use may then be missing.
+    /// True if it was cut off at the limit of tokens: the last use may then be missing.
     pub cut: bool,
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Posed<'a> {
     pub(crate) messages: Vec<ChatMessage>,
     pub(crate) tools: &'a [ToolSpec],
     pub(crate) schema: Option<(&'static str, Value)>,
-    /// Whether more messages will follow these.
+    /// True if more messages will follow these.
     pub(crate) grows: bool,
 }
 

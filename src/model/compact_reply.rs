@@ -39,7 +39,7 @@ pub struct CompactFault {
     pub text: Option<String>,
     /// The problems of the text, one line each.
     pub problems: Vec<String>,
-    /// Whether it was the old text.
+    /// True if it was the old text.
     pub unchanged: bool,
     /// The reasons why a later answer to this could not be used, if there was one.
     pub unread: Vec<String>,
@@ -169,7 +169,7 @@ fn prompt(text: &str, parts: &[String]) -> Prompt {
 pub struct ReplyPieces {
     /// The text in closed fences, in order.
     pub fenced: Vec<String>,
-    /// Whether the last fence is not closed.
+    /// True if the last fence is not closed.
     pub open: bool,
     /// The reply without any fence; empty if it has one.
     pub bare: String,

@@ -26,7 +26,7 @@ pub struct WireRequest<'a> {
     pub messages: &'a [ChatMessage],
     /// The tools sent in the provider's own form; empty if the text describes them, or there are none.
     pub tools: &'a [ToolSpec],
-    /// Whether more messages will follow these, so that a cache at the provider pays.
+    /// True if more messages will follow these, so that a cache at the provider pays.
     pub grows: bool,
     /// Tokens that the answer may have.
     pub max_tokens: u32,
@@ -41,7 +41,7 @@ pub struct WireRequest<'a> {
 pub struct Reasoning<'a> {
     /// `none`, `low`, `medium`, `high`, or the provider's own word.
     pub effort: Option<&'a str>,
-    /// Whether the reader wants its text.
+    /// True if the reader wants its text.
     pub shown: bool,
 }
 

@@ -163,10 +163,10 @@ pub struct Endpoint {
     /// The address as it may be shown: no user, no query.
     pub shown: String,
     pub key: Option<ApiKey>,
-    /// Whether the server runs on this machine; it is then reached past any proxy.
+    /// True if the server runs on this machine; it is then reached past any proxy.
     pub local: bool,
     pub tls: bool,
-    /// Whether this is the provider's own address.
+    /// True if this is the provider's own address.
     pub home: bool,
     pub api: Api,
 }

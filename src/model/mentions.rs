@@ -26,7 +26,7 @@ pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
 /// Words that make a request of a question: `can you fix it?`
 const REQUESTS: &str = "can could would will please podrías puedes puede podría kannst könntest würdest bitte";
 
-/// Whether a sentence is a question that asks for no work.
+/// True if a sentence is a question that asks for no work.
 pub fn only_asks(sentence: &str) -> bool {
     let first = words(sentence).into_iter().next().unwrap_or_default().to_lowercase();
     sentence.trim_end().ends_with('?') && !REQUESTS.split_whitespace().any(|word| word == first)
@@ -39,12 +39,12 @@ fn joined(text: &str) -> String {
     MARKS.iter().fold(text.to_owned(), |text, mark| text.replace(&format!("{mark}: "), &format!("{mark}:")))
 }
 
-/// Whether the text has a word that the test knows, not denied in the same clause.
+/// True if the text has a word that the test knows, not denied in the same clause.
 pub fn says(text: &str, is: impl Fn(&str) -> bool) -> bool {
     !places(&joined(text), is).is_empty()
 }
 
-/// Whether one of these verbs is an order.
+/// True if one of these verbs is an order.
 pub fn orders(text: &str, verbs: &str) -> bool {
     let text = joined(text);
     let raw: Vec<&str> = text.split_whitespace().collect();
@@ -66,7 +66,7 @@ const LEFT: &str = "alone untouched unchanged as intact intacto igual como unver
 /// Words of a clause that a denial reaches over to a name.
 const NAME_REACH: usize = 8;
 
-/// Whether a word that the test knows is named to be left alone: `do not touch b.py`, `everything except b.py`.
+/// True if a word that the test knows is named to be left alone: `do not touch b.py`, `everything except b.py`.
 pub fn leaves_alone(text: &str, is: impl Fn(&str) -> bool) -> bool {
     let raw: Vec<&str> = text.split_whitespace().collect();
     let one_of = |list: &str, word: &str| {

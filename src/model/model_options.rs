@@ -33,7 +33,7 @@ pub enum ToolWay {
 pub struct Manner {
     /// The provider's default when absent; some models accept no other.
     pub temperature: Option<f64>,
-    /// Whether to send the JSON schema along; a server that refuses it is asked without anyway.
+    /// True to send the JSON schema along; a server that refuses it is asked without anyway.
     pub schema: bool,
     /// The price of its tokens; without it runs are counted without their cost.
     pub price: Option<Price>,
@@ -44,7 +44,7 @@ pub struct Manner {
     pub tools: ToolWay,
     /// `none`, `low`, `medium`, `high`, or another word that the provider takes.
     pub reasoning_effort: Option<String>,
-    /// Whether the reader sees the model's thinking aloud, if the provider sends it.
+    /// True if the reader sees the model's thinking aloud, if the provider sends it.
     pub show_reasoning: bool,
     /// The time that Ollama keeps the model in memory after a call, in its own words: `30m`, `-1`.
     pub keep_alive: Option<String>,

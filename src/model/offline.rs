@@ -167,7 +167,7 @@ fn groups<'a>(fixes: &'a [FixOffer], narrowed: &Narrowed, diagnostics: &[Diagnos
     groups
 }
 
-/// Whether a request wants the repair of a fix. An action for a whole file is wanted if it is about imports and the
+/// True if a request wants the repair of a fix. An action for a whole file is wanted if it is about imports and the
 /// request wants these. It is also wanted if the request leaves nothing aside.
 fn is_wanted(fix: &FixOffer, narrowed: &Narrowed, diagnostics: &[DiagnosticLine]) -> bool {
     match reported(fix, diagnostics) {

@@ -9,7 +9,7 @@ pub struct Framing {
     pub conventions: String,
     /// The wanted detail of answers, in the user's own word (`brief`); empty if the user has set none.
     pub detail: String,
-    /// Whether `run_command` is offered.
+    /// True if `run_command` is offered.
     pub commands: bool,
     /// The commands that need no permission of the user, each the beginning of one.
     pub allowed: Vec<String>,

@@ -42,7 +42,7 @@ pub struct RemoteModel {
     patience: ModelWaits,
     manner: Manner,
     limit: AnswerLimit,
-    /// Whether the schema is sent; cleared once the server has refused it and answered without.
+    /// True if the schema is sent; cleared once the server has refused it and answered without.
     schema: AtomicBool,
     /// The same for tools in the provider's own form.
     native: AtomicBool,

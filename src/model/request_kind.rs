@@ -63,23 +63,23 @@ const GENERIC_STEMS: &str = "function method class symbol definition dead code d
 /// Stems of words for everything.
 const ALL_STEMS: &str = "all every whole entire project workspace todo toda todos todas alle ganz jede überall";
 
-/// Whether a request plainly wants something fixed.
+/// True if a request plainly wants something fixed.
 pub fn asks_repair(query: &str) -> bool {
     let reading = RequestReading::of(query);
     matches!(reading.wish(), ClauseWish::Repair | ClauseWish::Fix) && !reading.forbids()
 }
 
-/// Whether it wants the reports fixed, and not one thing of its own.
+/// True if it wants the reports fixed, and not one thing of its own.
 pub fn asks_report_repair(query: &str) -> bool {
     asks_repair(query) && has_stem(query, REPORT_STEMS)
 }
 
-/// Whether it is about the reports of checkers, without leaving them as they are.
+/// True if it is about the reports of checkers, without leaving them as they are.
 pub fn speaks_of_reports(query: &str) -> bool {
     has_stem(query, REPORT_STEMS) && !mentions::leaves_alone(query, |word| begins(word, REPORT_STEMS))
 }
 
-/// Whether it is about a test, or about code that fails when it runs: nobody reports that.
+/// True if it is about a test, or about code that fails when it runs: nobody reports that.
 pub fn speaks_of_running(query: &str) -> bool {
     // A path names a place, and not the subject: `tests/test_cart.py`.
     let is_word = |word: &str| word.chars().all(|c| c.is_alphanumeric() || c == '-');
@@ -87,7 +87,7 @@ pub fn speaks_of_running(query: &str) -> bool {
     fails && !has_stem(query, REPORT_STEMS)
 }
 
-/// Whether it wants the reports fixed and nothing else: every word is about that, a filler, or a name of the place to
+/// True if it wants the reports fixed and nothing else: every word is about that, a filler, or a name of the place to
 /// fix.
 pub fn asks_only_report_repair(query: &str, is_name: impl Fn(&str) -> bool) -> bool {
     let known = |word: &str| {
@@ -100,7 +100,7 @@ pub fn asks_only_report_repair(query: &str, is_name: impl Fn(&str) -> bool) -> b
     asks_report_repair(query) && words(query).into_iter().all(known)
 }
 
-/// Whether it asks for everything.
+/// True if it asks for everything.
 pub fn wants_all(query: &str) -> bool {
     has_stem(query, ALL_STEMS)
 }
@@ -116,7 +116,7 @@ pub fn removals(text: &str) -> Vec<Vec<&str>> {
     (0..words.len()).filter(|at| begins(words[*at], REMOVAL_STEMS)).map(object).collect()
 }
 
-/// Whether these words mean symbols without naming one.
+/// True if these words mean symbols without naming one.
 pub fn is_generic(object: &[&str]) -> bool {
     object.iter().any(|word| begins(word, GENERIC_STEMS))
 }
@@ -186,13 +186,13 @@ pub fn repair_filter(query: &str, user: &str) -> RepairWish {
     if classify(words) == Ask::Repair { read_repair_wish::read(words) } else { RepairWish::default() }
 }
 
-/// Whether a request forbids every change: then no tool of its task may make one, for any call of a model. A request
+/// True if a request forbids every change: then no tool of its task may make one, for any call of a model. A request
 /// that forbids a part (`but leave the tests alone`) does not.
 pub fn forbids(query: &str) -> bool {
     RequestReading::of(query).forbids()
 }
 
-/// Whether it does so until the user's next word: `plan it, but change nothing yet`.
+/// True if it does so until the user's next word: `plan it, but change nothing yet`.
 pub fn forbids_for_now(query: &str) -> bool {
     let reading = RequestReading::of(query);
     reading.forbids() && reading.waits()

@@ -52,7 +52,7 @@ impl Events {
         }
     }
 
-    /// Whether to go on.
+    /// True to go on.
     fn end_line(&mut self, each: &mut impl FnMut(&[u8]) -> bool) -> bool {
         let line = std::mem::take(&mut self.line);
         if line.is_empty() {

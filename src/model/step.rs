@@ -101,7 +101,7 @@ pub struct PlanReply {
     pub reason: String,
     pub steps: Vec<PlanReplyStep>,
     pub confidence: f64,
-    /// Whether there are no steps because the model cannot do the request.
+    /// True if there are no steps because the model cannot do the request.
     #[serde(default, skip)]
     pub declined: bool,
 }
@@ -145,7 +145,7 @@ pub struct Usage {
     /// The part of the prompt tokens that the provider read from its cache.
     #[serde(default)]
     pub cached_tokens: u64,
-    /// Whether any of the counts is our estimate.
+    /// True if any of the counts is our estimate.
     pub estimated: bool,
 }
 
@@ -198,7 +198,7 @@ pub const REPLY_IN_TRACE: &str = "the trace shows the reply";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spoken<'a> {
     pub text: &'a str,
-    /// Whether it is the model's thinking aloud, and no part of its answer.
+    /// True if it is the model's thinking aloud, and no part of its answer.
     pub thought: bool,
 }
 
@@ -223,7 +223,7 @@ pub trait Model: Send + Sync {
         None
     }
 
-    /// Whether it can do nothing without a provider's diagnostics and fixes.
+    /// True if it can do nothing without a provider's diagnostics and fixes.
     fn needs_providers(&self) -> bool {
         false
     }

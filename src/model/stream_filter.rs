@@ -33,7 +33,7 @@ fn add(out: &mut Vec<HeardWords>, text: &str, thought: bool) {
 #[derive(Debug)]
 pub struct Hearing {
     text: Listener,
-    /// Whether the reader sees the model's thinking aloud.
+    /// True if the reader sees the model's thinking aloud.
     reasoning: bool,
     /// Reasoning was the last thing that was handed out.
     thought: bool,

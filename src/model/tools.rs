@@ -29,7 +29,7 @@ pub struct Parameter {
     pub name: String,
     pub kind: ParameterType,
     pub required: bool,
-    /// Whether the prompt shows it to a model. A hidden parameter is accepted if it is given.
+    /// True if the prompt shows it to a model. A hidden parameter is accepted if it is given.
     pub is_shown: bool,
 }
 

@@ -17,7 +17,7 @@ pub(super) struct BufferHunks {
     pub(super) hunks: Vec<Hunk>,
     /// The new rows of the kept lines, as in `joined::Joined`.
     pub(super) kept: Vec<i64>,
-    /// Whether the file ends in `\n`.
+    /// True if the file ends in `\n`.
     pub(super) newline: bool,
 }
 

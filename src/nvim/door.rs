@@ -61,7 +61,7 @@ struct Options {
 #[derive(Debug, Deserialize)]
 struct AskParams {
     text: String,
-    /// Whether it goes on with the conversation before it.
+    /// True if it goes on with the conversation before it.
     #[serde(default)]
     follows: bool,
     #[serde(default)]

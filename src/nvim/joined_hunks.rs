@@ -84,7 +84,7 @@ fn kept(old: &str, index: &LineIndex, hunks: &[TextEdit]) -> Vec<i64> {
     out
 }
 
-/// Whether the line that a hunk starts in, and the line that it ends in, remain whole.
+/// True if the line that a hunk starts in, and the line that it ends in, remain whole.
 fn whole(old: &str, hunk: &TextEdit) -> (bool, bool) {
     let (head, tail) = (&old[..hunk.range.start], &old[hunk.range.end..]);
     let starts_line = head.is_empty() || head.ends_with('\n');

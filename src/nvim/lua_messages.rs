@@ -126,7 +126,7 @@ pub struct ClientReport {
     pub(super) slices: Vec<WireDiagnostic>,
     #[serde(default)]
     pub(super) note: Option<String>,
-    /// Whether the server changed, unasked, its earlier answer for this very text.
+    /// True if the server changed, unasked, its earlier answer for this very text.
     #[serde(default)]
     pub(super) amends: bool,
     /// The news of a compiler of files that nobody asked about.
@@ -211,7 +211,7 @@ pub(super) struct CommandPlace {
     /// The text of the entry of a list that the command was given on.
     #[serde(default)]
     pub(super) entry: String,
-    /// Whether the whole workspace is meant (`:AgentAsk!`).
+    /// True if the whole workspace is meant (`:AgentAsk!`).
     #[serde(default)]
     pub(super) workspace: bool,
 }

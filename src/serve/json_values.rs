@@ -3,7 +3,7 @@
 /// The most values, members and items counted, of one message. A call has some hundred; texts count as one each.
 const MOST: usize = 100_000;
 
-/// Whether a message has too many values. It is read once, and nothing is kept.
+/// True if a message has too many values. It is read once, and nothing is kept.
 pub(crate) fn are_too_many(message: &[u8]) -> bool {
     let (mut values, mut in_text, mut escaped) = (0usize, false, false);
     for byte in message {

@@ -134,7 +134,7 @@ async fn head_of(stream: &mut TcpStream) -> Option<Vec<u8>> {
     }
 }
 
-/// Whether a head has the token. The service that answers the request checks all of it again, more strictly.
+/// True if a head has the token. The service that answers the request checks all of it again, more strictly.
 fn has_token(head: &[u8], wanted: &str) -> bool {
     let text = String::from_utf8_lossy(head);
     let lines = text.lines().skip(1).take_while(|line| !line.is_empty());

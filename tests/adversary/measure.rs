@@ -136,7 +136,7 @@ fn children(id: u32) -> Vec<u32> {
     text.join(" ").split_whitespace().filter_map(|id| id.parse().ok()).collect()
 }
 
-/// Whether no thread of this process, nor of one that it has started, runs or could run.
+/// True if no thread of this process, nor of one that it has started, runs or could run.
 fn waits(id: u32) -> bool {
     let threads = fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
     let mut threads = threads.map(|thread| fs::read_to_string(thread.path().join("stat")).unwrap_or_default());

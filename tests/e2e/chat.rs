@@ -86,7 +86,7 @@ async fn serve(wire: Wire, answers: &[Answer]) -> ModelServer {
     ModelServer::start(answers.iter().map(|answer| wire.reply(answer))).await
 }
 
-/// Whether the second request begins as the first did, apart from the marks of what is cached.
+/// The second request begins as the first did, apart from the marks of what is cached.
 fn goes_on(wire: Wire, first: &Request, second: &Request) {
     let plain = |request: &Request| -> Vec<Value> {
         let mut messages = wire.messages(request);

@@ -301,7 +301,7 @@ async fn a_killed_server_holds_nobody_up_and_comes_back() {
     let asked = shop.editor.diagnostics(&cart, &[], Deadline::after_ms(PATIENCE_MS));
     let (reports, ()) = tokio::join!(asked, signal("-KILL"));
     let report = of_server(reports).expect("a report");
-    // Whether the death or the new process is met first is up to the system; an old list is neither.
+    // The system decides if the death or the new process is met first; an old list is neither.
     match report.freshness {
         Freshness::Unavailable => assert!(report.diagnostics.is_empty() && report.note.is_some(), "{report:?}"),
         _ => assert!(!errors(&[report]).is_empty()),

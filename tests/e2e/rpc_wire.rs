@@ -53,7 +53,7 @@ impl Session {
         Arc::new(JoinedSession::to(self.serving.entry().clone()).await.expect("it takes us"))
     }
 
-    /// Whether somebody who behaves is still answered.
+    /// A client that behaves is still answered.
     async fn answers(&self) {
         let info = async { self.join().await.info().await };
         let info = tokio::time::timeout(Duration::from_secs(20), info).await.expect("it hangs");

@@ -64,7 +64,7 @@ local function is_listed_somewhere(buf)
   return false
 end
 
--- Whether the user has a buffer open, beyond a read by Sextant; they may have come to it meanwhile.
+-- True if the user has a buffer open, beyond a read by Sextant; they may have come to it meanwhile.
 local function is_the_users(buf)
   local how = opened[buf]
   return not how or #vim.fn.win_findbuf(buf) > 0 or (vim.bo[buf].buflisted and not how.known)
@@ -114,7 +114,7 @@ local function until_decided(buf)
   api.nvim_create_autocmd({ 'BufWritePost', 'BufReadPost', 'BufUnload' }, neovim.in_buffer(buf, options))
 end
 
---- Whether the file on disk was changed beside the buffer. An unmodified buffer is read again, as 'autoread' does.
+--- True if the file on disk was changed beside the buffer. An unmodified buffer is read again, as 'autoread' does.
 ---@return boolean conflict
 function M.sync_with_disk(buf)
   if vim.bo[buf].buftype ~= '' then

@@ -139,7 +139,7 @@ local function stop_amending(key)
   end
 end
 
--- Whether two lists are equal, in any order.
+-- True if two lists are equal, in any order.
 local function is_the_same(a, b)
   local function words(item)
     local from, to = item.range.start, item.range['end']

@@ -122,7 +122,7 @@ function M.request(job, method, params, answer)
   return ok and id or nil
 end
 
---- Whether two lists of diagnostics are equal, in the same order.
+--- True if two lists of diagnostics are equal, in the same order.
 ---@param a table[]
 ---@param b table[]
 ---@return boolean

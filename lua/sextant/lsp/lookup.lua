@@ -59,7 +59,7 @@ local function ticks_of(edit)
   return ticks
 end
 
--- Whether an answer ends the question. The binary reads its content.
+-- True if an answer ends the question. The binary reads its content.
 local function says_something(job)
   local value = job.answer and job.answer.how == 'answered' and job.answer.value
   return type(value) == 'table' and next(value) ~= nil and (value.contents == nil or #vim.inspect(value.contents) > 2)

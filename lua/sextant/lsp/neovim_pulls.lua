@@ -54,7 +54,7 @@ local function drop(seen, pull)
   end)
 end
 
--- Whether a server that gets this message may answer differently from now on.
+-- True if a server that gets this message may answer differently from now on.
 local function outdates(client, method, params, pull)
   if vim.startswith(method, '$/') then
     return false

@@ -331,7 +331,7 @@ function M.watch()
   vim.api.nvim_create_autocmd('LspNotify', { group = group, callback = on_notify })
 end
 
---- Whether a client is attached to the buffer, or was since it was loaded.
+--- True if a client is attached to the buffer, or was since it was loaded.
 ---@param buf integer
 function M.was_attached(buf)
   return had_client[buf] == true
@@ -372,7 +372,7 @@ function M.saved_at()
   return saved_at
 end
 
---- Whether no document that this one may depend on has changed later: only then does its version identify the text that
+--- True if no document that this one may depend on has changed later: only then does its version identify the text that
 --- the server saw.
 function M.is_newest(client_id, uri)
   local document = documents[client_id] and documents[client_id][uri]
@@ -381,7 +381,7 @@ function M.is_newest(client_id, uri)
   return is_newest and not (client and texts.has_unsaved_header(client, uri))
 end
 
---- Whether this was published after the document was last changed.
+--- True if this was published after the document was last changed.
 function M.is_later(client_id, uri, publish)
   local document = documents[client_id] and documents[client_id][uri]
   return not document or publish.at >= document.at

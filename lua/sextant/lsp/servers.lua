@@ -56,7 +56,7 @@ function M.shared()
   return assert(shared, 'the binary has not handed over its facts about servers')
 end
 
---- Whether the handshake has been done.
+--- True if the handshake has been done.
 ---@return boolean
 function M.has_facts()
   return shared ~= nil
@@ -100,7 +100,7 @@ local function facts_of(client)
   return found
 end
 
---- Whether the fact is known of the client; before the handshake no fact is.
+--- True if the fact is known of the client; before the handshake no fact is.
 ---@param client vim.lsp.Client
 ---@param fact sextant.Fact
 ---@return boolean
@@ -113,7 +113,7 @@ local TS_REQUEST = 'typescript.tsserverRequest'
 --- gopls's request to diagnose files. Its publishes come before the answer; it leaves one out whose list stays equal.
 M.DIAGNOSE = 'gopls.diagnose_files'
 
---- Whether the version of a publish proves that it is complete for that text.
+--- True if the version of a publish proves that it is complete for that text.
 ---@param client vim.lsp.Client
 ---@return boolean
 function M.publishes_once(client)
@@ -181,7 +181,7 @@ local learned = {}
 ---@type table<string, boolean> by client name: seen to publish one version twice
 local two_phase = {}
 
---- Whether the client was seen to amend its publish for one version.
+--- True if the client was seen to amend its publish for one version.
 function M.amends(client)
   return two_phase[client.name] == true
 end
@@ -199,7 +199,7 @@ local function sync_of(client)
   return type(sync) == 'table' and sync or {}
 end
 
---- Whether the client sends its server saves and not changes: the server knows only the saved text.
+--- True if the client sends its server saves and not changes: the server knows only the saved text.
 function M.reads_the_disk(client)
   local sync = sync_of(client)
   return (sync.change or 0) == 0 and sync.save and true or false
@@ -212,7 +212,7 @@ function M.note_unsaved_word(client)
   speaks_unsaved[client.name] = true
 end
 
---- Whether silence on an unsaved text may be the server's habit.
+--- True if silence on an unsaved text may be the server's habit.
 function M.may_wait_for_a_save(client)
   return sync_of(client).save and not speaks_unsaved[client.name]
 end
@@ -221,7 +221,7 @@ local function is_source(path)
   return path:match('%.c$') or path:match('%.cc$') or path:match('%.cpp$') or path:match('%.cxx$')
 end
 
---- Whether the client's diagnostics of a file depend on that file alone.
+--- True if the client's diagnostics of a file depend on that file alone.
 function M.looks_at_one_file(client)
   local providers = neovim.pull_providers(client)
   local says_so = #providers > 0
@@ -231,7 +231,7 @@ function M.looks_at_one_file(client)
   return says_so or M.knows(client, 'one_file')
 end
 
---- Whether edits of these files leave the client's diagnostics of every other file as they are.
+--- True if edits of these files leave the client's diagnostics of every other file as they are.
 ---@param edited string[] paths
 function M.leaves_others(client, edited)
   if M.knows(client, 'only_headers') then
@@ -262,7 +262,7 @@ function M.way(client, buf)
   return 'push'
 end
 
---- Whether it is still unknown if the client answers a pull.
+--- True if it is still unknown if the client answers a pull.
 function M.is_unknown(client)
   return not learned[client.name] and not M.knows(client, 'answers_pulls')
 end

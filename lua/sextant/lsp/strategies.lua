@@ -74,7 +74,7 @@ local function is_confirmed(job, items, asked_at)
   return before ~= nil and before.version == job.wanted and jobs.same_items(before.items, items)
 end
 
--- Whether there is a publish for the exact text.
+-- True if there is a publish for the exact text.
 local function is_published(job)
   local last = publishes.last(job.client.id, vim.uri_from_bufnr(job.buf))
   return last ~= nil and last.version == version_of(job.buf) and not last.ambiguous

@@ -230,7 +230,7 @@ function M.send(name, params)
   end
 end
 
---- Whether a process is running; never starts one.
+--- True if a process is running; never starts one.
 function M.running()
   return channel ~= nil
 end

@@ -375,7 +375,7 @@ function M.reopen(exchanges)
   M.show()
 end
 
---- Whether a request waits to be taken on.
+--- True if a request waits to be taken on.
 ---@return boolean
 function M.waits()
   return #asked > 0

@@ -23,7 +23,7 @@ local function under_cursor()
   end
 end
 
--- Whether a name may be code: a word alone is not.
+-- True if a name may be code: a word alone is not.
 local function is_name(name)
   return name:find('::', 1, true) or name:find('[^/]%.%w+$') or name:find('%.%w+:%d+')
 end

@@ -12,7 +12,7 @@ local state = nil
 ---@type { before: sextant.PlanState?, opened: boolean, behind: boolean }?
 local asked = nil
 local expected = false
--- Whether the next end belongs to the plan: to a request of its window (until the plan comes), or to a run (until that
+-- True if the next end belongs to the plan: to a request of its window (until the plan comes), or to a run (until that
 -- ends). Any other task reports its end elsewhere.
 ---@type 'wish'|'run'|nil
 local awaits = nil
@@ -197,7 +197,7 @@ function M.open(request)
   open_window(true)
 end
 
---- Whether a request for a plan waits to be taken on.
+--- True if a request for a plan waits to be taken on.
 ---@return boolean
 function M.waits()
   return asked ~= nil

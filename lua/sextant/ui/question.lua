@@ -16,7 +16,7 @@ local BREAK = 6
 ---@field options string[]
 ---@field shows? string the text that would be written, line by line
 
--- Whether a question waits for its answer now.
+-- True if a question waits for its answer now.
 local function is_open()
   return status.now().question ~= nil
 end

@@ -10,9 +10,9 @@ local api = vim.api
 
 ---@type sextant.Review?
 local state = nil
--- Whether the hunks are drawn; a review that is closed goes on in the binary.
+-- True if the hunks are drawn; a review that is closed goes on in the binary.
 local open = false
--- Whether the next look opens the review, without a move of the cursor.
+-- True if the next look opens the review, without a move of the cursor.
 local expected = false
 -- The rejections that could be had back when the last hunk was decided. The review opens again where one was undone.
 ---@type integer?
@@ -299,7 +299,7 @@ function M.update(event)
   end
 end
 
---- Whether the review is drawn.
+--- True if the review is drawn.
 ---@return boolean
 function M.is_open()
   return open

@@ -208,7 +208,7 @@ local function is_in_diff(buf)
   return false
 end
 
---- Whether a buffer has entered or left diff mode since it was drawn.
+--- True if a buffer has entered or left diff mode since it was drawn.
 ---@return boolean
 function M.is_stale()
   for buf, was in pairs(in_diff) do

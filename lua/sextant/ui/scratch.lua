@@ -49,7 +49,7 @@ function M.on_edit(buf, restore)
   )
 end
 
---- Whether a buffer is one of Sextant's.
+--- True if a buffer is one of Sextant's.
 ---@param buf integer
 ---@return boolean
 function M.is_ours(buf)
@@ -65,7 +65,7 @@ function M.window(name)
   return win ~= -1 and win or nil
 end
 
---- Whether a line with these words is on the screen of the current tab, and not only in the buffer.
+--- True if a line with these words is on the screen of the current tab, and not only in the buffer.
 ---@param name string after `sextant://`
 ---@param words string
 ---@return boolean

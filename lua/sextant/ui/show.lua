@@ -12,9 +12,9 @@ local api = vim.api
 M.status = 'idle'
 -- True between a stop by the user and the end of the task.
 M.stopped = false
--- Whether the running task is of a request made here, and not in a shell.
+-- True if the running task is of a request made here, and not in a shell.
 local own = false
--- Whether the running task has changed a file.
+-- True if the running task has changed a file.
 local changed = false
 -- The request of the task that began last, until it ends or has a plan; and that of the last plan.
 ---@type string?, string?
@@ -283,7 +283,7 @@ local LARGE = 32 * 1024
 -- The events that are not decoded yet, oldest first.
 ---@type string[]
 local inbox = {}
--- Whether a large event waits for its turn; the others wait behind it.
+-- True if a large event waits for its turn; the others wait behind it.
 local holding = false
 
 local function show_next()

@@ -25,7 +25,7 @@ local function last_text(buf)
   return last
 end
 
---- Whether the last words are thinking.
+--- True if the last words are thinking.
 ---@return boolean
 function M.is_open()
   return open ~= nil

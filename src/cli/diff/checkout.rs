@@ -73,7 +73,7 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Whether an ignored path may matter to imports. Hidden files and caches do not: a program that writes into a cache
+/// True if an ignored path may matter to imports. Hidden files and caches do not: a program that writes into a cache
 /// would write through the link.
 fn is_environment(path: &str) -> bool {
     let mut parts = path.trim_end_matches('/').split('/');

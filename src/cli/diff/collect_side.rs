@@ -38,7 +38,7 @@ pub(super) struct Silent {
     pub provider: String,
     pub side: String,
     pub why: String,
-    /// Whether it did answer, without a proof that the answer is for this text; such answers are compared.
+    /// True if it did answer, without a proof that the answer is for this text; such answers are compared.
     pub guess: bool,
     pub files: Vec<String>,
 }
@@ -140,7 +140,7 @@ impl DiffSide {
     }
 }
 
-/// Whether a file is in one of the languages; an empty list means any.
+/// True if a file is in one of the languages; an empty list means any.
 pub(super) fn speaks(languages: &[String], path: &str) -> bool {
     languages.is_empty() || languages.iter().any(|language| language == language_id(path))
 }

@@ -83,7 +83,7 @@ pub(super) struct Comparison {
 }
 
 impl Comparison {
-    /// Whether any requested result is not known.
+    /// True if any requested result is not known.
     pub(super) fn is_partial(&self) -> bool {
         !self.silent.is_empty() || !self.gaps.is_empty()
     }
@@ -96,7 +96,7 @@ impl Comparison {
         self.entries.iter().filter(|entry| entry.state == state).count()
     }
 
-    /// Whether there is a new diagnostic of at least this severity.
+    /// True if there is a new diagnostic of at least this severity.
     pub(super) fn has_new(&self, severity: Severity) -> bool {
         self.entries.iter().any(|entry| entry.state == ComparedState::New && entry.severity() <= severity)
     }

@@ -15,7 +15,7 @@ pub(super) struct DiffSelection {
 }
 
 impl DiffSelection {
-    /// Whether the user wants reports on the file.
+    /// True if the user wants reports on the file.
     pub(super) fn names(&self, file: &str) -> bool {
         self.paths.is_empty() || self.paths.iter().any(|path| is_in(file, path))
     }

@@ -159,7 +159,7 @@ async fn model(given: &Value) -> CheckedThing {
     }
 }
 
-/// Whether a server takes a connection at an address; nothing is sent.
+/// Succeeds if a server takes a connection at an address; nothing is sent.
 async fn reach(url: &str) -> Result<(), String> {
     let url = Url::parse(url).map_err(|error| error.to_string())?;
     let (Some(host), Some(port)) = (url.host(), url.port_or_known_default()) else {

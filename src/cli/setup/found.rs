@@ -18,7 +18,7 @@ pub(in crate::cli) struct ProxiedInSetup {
     pub(in crate::cli) program: String,
     /// The command behind it, program first; empty for Sextant alone.
     pub(in crate::cli) inner: Vec<String>,
-    /// Whether it leaves the commands to another server.
+    /// True if it leaves the commands to another server.
     pub(in crate::cli) quiet: bool,
 }
 
@@ -29,7 +29,7 @@ pub(in crate::cli) struct LanguageInSetup {
     pub(in crate::cli) proxied: Vec<ProxiedInSetup>,
     /// The servers that Sextant does not stand before.
     pub(in crate::cli) direct: Vec<String>,
-    /// Whether the user's file lists them; else Helix uses its own list.
+    /// True if the user's file lists them; else Helix uses its own list.
     pub(in crate::cli) listed: bool,
 }
 
@@ -119,7 +119,7 @@ fn ours_in(keys: &Item) -> Option<String> {
     })
 }
 
-/// Whether the status line shows the progress of a task.
+/// True if the status line shows the progress of a task.
 pub(in crate::cli) fn shows_progress(document: &DocumentMut) -> bool {
     let mut at = ["editor", "lsp", "display-progress-messages"].iter();
     at.try_fold(document.as_item(), |item, part| item.get(part)).and_then(Item::as_bool) == Some(true)

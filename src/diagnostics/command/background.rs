@@ -27,7 +27,7 @@ pub struct EditorText {
     pub text: Arc<str>,
     /// The editor's own version of the text.
     pub version: i64,
-    /// Whether it was edited; a command that looks at single files runs for these alone.
+    /// True if it was edited; a command that looks at single files runs for these alone.
     pub edited: bool,
 }
 
@@ -61,7 +61,7 @@ struct CommandRequest {
 #[derive(Debug, Default)]
 struct BackgroundState {
     answer: Option<Vec<Report>>,
-    /// Whether the last caller went away without the answer.
+    /// True if the last caller went away without the answer.
     owed: bool,
 }
 
@@ -86,12 +86,12 @@ impl Commands {
         self.commands.is_empty()
     }
 
-    /// Whether any command looks further than at single files.
+    /// True if any command looks further than at single files.
     pub fn reach_over_files(&self) -> bool {
         self.commands.iter().any(|command| command.reach() != Reach::File)
     }
 
-    /// Whether one of those covers a file, so that an edit elsewhere may break it.
+    /// True if one of those covers a file, so that an edit elsewhere may break it.
     pub fn reach(&self, path: &str) -> bool {
         self.commands.iter().any(|command| command.reach() != Reach::File && command.covers(path))
     }

@@ -31,7 +31,7 @@ pub struct CommandConfig {
     /// by its meaning (`error`, `note`, `style`, …); an unknown word is a warning.
     #[serde(default)]
     pub severity: BTreeMap<String, Severity>,
-    /// Whether it reads the file from the disk. Otherwise it gets the text on its standard input.
+    /// True if it reads the file from the disk. Otherwise it gets the text on its standard input.
     #[serde(default = "yes")]
     pub needs_saved: bool,
     #[serde(default)]
@@ -73,7 +73,7 @@ pub enum CommandFormat {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mapping {
-    /// Whether every line of the output is a document of its own.
+    /// True if every line of the output is a document of its own.
     pub lines: bool,
     /// The list of items in a document, from its top; a value that is not a list is one item.
     pub items: String,

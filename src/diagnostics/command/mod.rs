@@ -191,7 +191,7 @@ impl CommandProvider {
         }
     }
 
-    /// Whether a finding is about a file. In a run for one file, a finding without a place is about that file.
+    /// True if a finding is about a file. In a run for one file, a finding without a place is about that file.
     fn is_about(&self, finding: &Finding, path: &str) -> bool {
         let by_file = self.config.asks_by_file();
         match finding.file.as_deref() {

@@ -22,7 +22,7 @@ pub(super) struct SideFile<'a> {
     pub scopes: Range<usize>,
     /// ERROR and MISSING nodes; 0 without a grammar.
     pub errors: usize,
-    /// Whether there was a grammar.
+    /// True if there was a grammar.
     pub parsed: bool,
 }
 

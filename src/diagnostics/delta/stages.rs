@@ -42,7 +42,7 @@ impl<'d> Staged<'d> {
         (d.severity == Severity::Error).then(|| Self::of(d))?
     }
 
-    /// Whether this error keeps the compiler from what the other diagnostic is about.
+    /// True if this error keeps the compiler from what the other diagnostic is about.
     ///
     /// In its own package it hides the later stages. A package that depends on it is not compiled at all; the
     /// dependencies are not known here, so every other package of an unchanged text counts.

@@ -19,7 +19,7 @@ struct TokenLine {
     tokens: Vec<u32>,
     text: u64,
     key: u64,
-    /// Whether all of its tokens are unpaired.
+    /// True if all of its tokens are unpaired.
     free: bool,
 }
 

@@ -4,7 +4,7 @@ use crate::delta::stages::RUST_BORROW_WORDS;
 use crate::model::{Diagnostic, Severity};
 use crate::server_facts::is_of_rust;
 
-/// Whether a diagnostic reports that its file does not parse.
+/// True if a diagnostic reports that its file does not parse.
 pub(crate) fn is_syntax(d: &Diagnostic) -> bool {
     let code = d.code.as_deref().unwrap_or_default();
     let message = d.message.to_ascii_lowercase();
@@ -18,7 +18,7 @@ pub(crate) fn is_syntax(d: &Diagnostic) -> bool {
             || message.contains("invalid syntax"))
 }
 
-/// Whether a tool marks a message of its parser in its own way.
+/// True if a tool marks a message of its parser in its own way.
 fn is_parser_code(source: &str, code: &str, message: &str) -> bool {
     let is_of = |names: &[&str]| names.iter().any(|name| source.contains(name));
     let number = |from: u32, to: u32| {
@@ -40,7 +40,7 @@ fn is_parser_code(source: &str, code: &str, message: &str) -> bool {
         || is_of(&["yaml"]) && code == "0"
 }
 
-/// Whether a diagnostic reports an import that could not be followed, which leaves its users unknown.
+/// True if a diagnostic reports an import that could not be followed, which leaves its users unknown.
 pub(super) fn is_import(d: &Diagnostic) -> bool {
     let code = d.code.as_deref().unwrap_or_default();
     let message = d.message.to_ascii_lowercase();

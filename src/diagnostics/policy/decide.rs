@@ -34,7 +34,7 @@ impl PolicyDecision {
 pub struct ChangeSize {
     pub files: usize,
     pub symbols: usize,
-    /// Whether it deletes a symbol, a file or a check.
+    /// True if it deletes a symbol, a file or a check.
     pub destructive: bool,
 }
 

@@ -42,7 +42,7 @@ pub struct RepairObjection {
 struct RepairRule {
     name: &'static str,
     weight: Weight,
-    /// Whether more of it is suspicious; otherwise less.
+    /// True if more of it is suspicious; otherwise less.
     more: bool,
     text: &'static str,
 }
@@ -126,7 +126,7 @@ impl WholeEdit {
         whole
     }
 
-    /// Whether a rule finds nothing in all of the files together.
+    /// True if a rule finds nothing in all of the files together.
     fn lets_through(&self, rule: &RepairRule) -> bool {
         objection(rule, &self.before, &self.after).is_none()
     }

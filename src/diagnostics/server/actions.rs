@@ -287,7 +287,7 @@ impl Drop for Capture<'_> {
     }
 }
 
-/// Whether an action without an edit can still become one.
+/// True if an action without an edit can still become one.
 fn can_finish(run: &ServerConnection, action: &ActionFields) -> bool {
     (run.resolves_actions() && action.kind.is_some()) || action.command().is_some_and(|(name, _)| offered(run, name))
 }

@@ -66,7 +66,7 @@ pub(crate) struct Settled {
     pub version: i64,
     pub epoch: u64,
     pub items: Arc<Vec<SentDiagnostic>>,
-    /// Whether it came by publish, so that a further publish amends it.
+    /// True if it came by publish, so that a further publish amends it.
     pub published: bool,
 }
 
@@ -101,7 +101,7 @@ impl OpenDocument {
         i32::try_from(self.version).unwrap_or(i32::MAX)
     }
 
-    /// Whether the server has the text as a change only, and not as a file.
+    /// True if the server has the text as a change only, and not as a file.
     pub(crate) fn is_unsaved(&self) -> bool {
         self.version != self.opened && self.saved != Some(self.version)
     }

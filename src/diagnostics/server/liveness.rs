@@ -33,7 +33,7 @@ pub(crate) struct Patience(Mutex<Silence>);
 #[derive(Debug, Default)]
 struct Silence {
     process: Option<u32>,
-    /// Whether it ever reported on a file.
+    /// True if it ever reported on a file.
     spoken: bool,
     mute: bool,
     /// Requests that are open now, and the time since when one is.
@@ -59,7 +59,7 @@ impl Silence {
         *self = Self { process, spoken, open, since, ..Self::default() };
     }
 
-    /// Whether it has worked since the first look.
+    /// True if it has worked since the first look.
     fn works(&self) -> bool {
         let Some(((at, before), now)) = self.mark.zip(self.process.and_then(processor)) else { return false };
         now.saturating_sub(before) * PART >= at.elapsed()

@@ -105,9 +105,9 @@ pub(crate) struct Inner {
 /// The observed behaviour of a server, and its status messages beside its diagnostics.
 #[derive(Debug, Default)]
 pub(crate) struct Observed {
-    /// Whether it was seen to publish twice for one version.
+    /// True if it was seen to publish twice for one version.
     pub two_phase: AtomicBool,
-    /// Whether it was seen to publish while the text was changed and not saved.
+    /// True if it was seen to publish while the text was changed and not saved.
     pub speaks_unsaved: AtomicBool,
     /// LSP language ids that it covers; `None` means any.
     languages: Mutex<Option<Vec<String>>>,
@@ -150,7 +150,7 @@ impl LanguageServer {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Whether the file is of one of its languages.
+    /// True if the file is of one of its languages.
     pub fn covers(&self, path: &str) -> bool {
         self.inner.covers(path)
     }
@@ -271,7 +271,7 @@ impl Inner {
         }
     }
 
-    /// Whether the disk has the text of a file that the server was given.
+    /// True if the disk has the text of a file that the server was given.
     pub(crate) async fn is_saved(&self, path: &str) -> bool {
         let text = lock(&self.documents).get(path).map(|document| Arc::clone(&document.text));
         match text {

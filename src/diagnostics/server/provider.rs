@@ -126,7 +126,7 @@ struct Waiter<'a> {
     inner: &'a Inner,
     path: &'a str,
     id: u64,
-    /// Whether it is still counted.
+    /// True if it is still counted.
     waits: bool,
 }
 
@@ -164,7 +164,7 @@ async fn silent(inner: &Inner, path: &str, elapsed_ms: u64) -> Report {
     inner.nothing(path, freshness, note, elapsed_ms)
 }
 
-/// Whether its silence on an unsaved text may be its habit.
+/// True if its silence on an unsaved text may be its habit.
 fn may_wait_for_a_save(inner: &Inner, run: &ServerConnection) -> bool {
     let spoken = inner.observed.speaks_unsaved.load(Ordering::Relaxed);
     run.way() == PullMethod::Push && saves::hears_of_saves(&run.capabilities) && !spoken

@@ -4,13 +4,13 @@ use lsp_types::Save;
 
 use crate::server::received::Capabilities;
 
-/// Whether it gets saves but no changes: after the opening, it knows a text only from the disk.
+/// True if it gets saves but no changes: after the opening, it knows a text only from the disk.
 pub(super) fn reads_the_disk(capabilities: &Capabilities) -> bool {
     let change = capabilities.text_document_sync.as_ref().and_then(|sync| sync.change);
     change.unwrap_or(0) == 0 && hears_of_saves(capabilities)
 }
 
-/// Whether it asks for notifications of saves.
+/// True if it asks for notifications of saves.
 pub(super) fn hears_of_saves(capabilities: &Capabilities) -> bool {
     match capabilities.text_document_sync.as_ref().and_then(|sync| sync.save.as_ref()) {
         Some(Save::Bool(wanted)) => *wanted,

@@ -67,14 +67,13 @@ pub(crate) struct ServerConnection {
     /// Lower-case: the configured name and the server's own name.
     names: [String; 2],
     learned: Mutex<Learned>,
-    /// Whether the last request for code actions was not answered in time: the next ones wait no longer for it.
+    /// True if the last request for code actions was not answered in time: the next ones wait no longer for it.
     pub actions_unanswered: AtomicBool,
-    /// Whether a request for them waited in vain for as long as a start may take.
+    /// True if a request for them waited in vain for as long as a start may take.
     pub actions_awaited: AtomicBool,
 }
 
 impl ServerConnection {
-    /// Whether the fact is known of it, under either name.
     /// The name that the server gave itself, in lower case; empty if it gave none.
     pub(crate) fn own_name(&self) -> &str {
         &self.names[1]
@@ -88,12 +87,12 @@ impl ServerConnection {
         self.capabilities.diagnostic_provider.is_some()
     }
 
-    /// Whether it knows only the saved state of a text.
+    /// True if it knows only the saved state of a text.
     pub(crate) fn reads_the_disk(&self) -> bool {
         saves::reads_the_disk(&self.capabilities)
     }
 
-    /// Whether a change of one file may change the diagnostics of another.
+    /// True if a change of one file may change the diagnostics of another.
     pub(crate) fn reach(&self) -> Reach {
         let pull = self.capabilities.diagnostic_provider.as_ref();
         let (one, many) = pull.map_or((None, None), |pull| (pull.inter_file_dependencies, pull.workspace_diagnostics));
@@ -121,7 +120,7 @@ impl ServerConnection {
         *lock(&self.learned) = Learned { way, probes_left: 0, probing: false };
     }
 
-    /// Whether a probe pull is to be sent now.
+    /// True if a probe pull is to be sent now.
     pub(crate) fn take_probe(&self) -> bool {
         let mut learned = lock(&self.learned);
         let wanted = learned.way == PullMethod::Push && learned.probes_left > 0 && !learned.probing;
@@ -140,7 +139,7 @@ impl ServerConnection {
 #[derive(Debug)]
 pub(super) struct StartError {
     pub reason: String,
-    /// Whether another attempt is pointless, because the program is missing.
+    /// True if another attempt is pointless, because the program is missing.
     pub fatal: bool,
 }
 

@@ -25,7 +25,7 @@ pub struct ServerConfig {
     pub settings: LspAny,
     #[serde(default)]
     pub initialization_options: LspAny,
-    /// Whether it is known to publish the diagnostics of a version once and whole. From any other server, a publish
+    /// True if it is known to publish the diagnostics of a version once and whole. From any other server, a publish
     /// with the text's version is a guess.
     #[serde(default)]
     pub publishes_once: bool,

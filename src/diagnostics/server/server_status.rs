@@ -46,7 +46,7 @@ impl Mood {
         self.at_rest.store(at_rest, Ordering::SeqCst);
     }
 
-    /// Whether its last status was that it has loaded everything.
+    /// True if its last status was that it has loaded everything.
     pub(super) fn at_rest(&self) -> bool {
         self.at_rest.load(Ordering::SeqCst)
     }

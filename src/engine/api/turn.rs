@@ -26,7 +26,7 @@ use sextant_base::one_line::headline;
 pub struct Origin {
     /// For a reader: `Neovim`, `a shell (process 123)`.
     pub by: String,
-    /// Whether the caller is a program that has joined the session, and not the editor or shell that holds it.
+    /// True if the caller is a program that has joined the session, and not the editor or shell that holds it.
     pub joined: bool,
 }
 
@@ -91,7 +91,7 @@ impl TaskTurn {
         lock(&self.running).is_none()
     }
 
-    /// Whether no task runs, and the last events of the one before are shown.
+    /// True if no task runs, and the last events of the one before are shown.
     pub fn is_over(&self) -> bool {
         self.is_free() && self.closing.load(Ordering::SeqCst) == 0
     }

@@ -144,7 +144,7 @@ async fn carry_out(
     Ok(Some(gone))
 }
 
-/// Whether the task can be undone or resumed.
+/// True if the task can be undone or resumed.
 fn is_dear(cost: &Cost) -> bool {
     let over = [phase_name(Phase::Completed), phase_name(Phase::Error), ""];
     cost.checkpoints.contains_key(EDIT) || !over.contains(&cost.phase.as_str())

@@ -53,7 +53,7 @@ fn asked(request: &Request) -> Option<(String, String)> {
     Some((old.to_owned(), new.to_owned()))
 }
 
-/// Whether the request may change every use: a file, lines or symbols that the user names are the scope of the edit, and
+/// True if the request may change every use: a file, lines or symbols that the user names are the scope of the edit, and
 /// the cursor is only a place.
 fn may_reach_all(request: &Request) -> bool {
     let at_cursor = request.lines.is_some_and(|(first, last)| first == last);

@@ -164,7 +164,7 @@ async fn take(
     Err(nothing_left::failure(&edits.store, &stack, &unseen).await)
 }
 
-/// Whether a target is part of this task, in any later state of it.
+/// True if a target is part of this task, in any later state of it.
 fn touched(journal: &Journal, target: &Target) -> bool {
     let edits: Vec<Checkpoint> =
         journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit).cloned().collect();

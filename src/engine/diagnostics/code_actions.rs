@@ -246,7 +246,7 @@ pub(crate) async fn look_up_changes(
     }
 }
 
-/// Whether a fix is meant for a diagnostic.
+/// True if a fix is meant for a diagnostic.
 fn answers(fix: &Fix, item: &LocatedDiagnostic) -> bool {
     let same = fix
         .repairs

@@ -41,7 +41,7 @@ pub(crate) struct EditReach {
     pub(crate) files: Vec<String>,
     /// Files in reach that are not opened, or not all of which is checked.
     pub(crate) unread: UncheckedFiles,
-    /// Whether there may be more, because the workspace is too large for a full search.
+    /// True if there may be more, because the workspace is too large for a full search.
     pub(crate) more: bool,
     /// The places of names that a server can be asked about.
     pub(crate) places: Vec<NamePlace>,
@@ -149,7 +149,7 @@ impl WorkspaceTexts<'_> {
         self.open.get(path).cloned().or_else(|| source_text::of(self.root, path).map(Arc::from))
     }
 
-    /// Whether a server can be asked about a file.
+    /// True if a server can be asked about a file.
     fn is_plain(&self, path: &str) -> bool {
         self.open.contains_key(path) || source_text::is_plain(self.root, path)
     }
@@ -169,7 +169,7 @@ pub(super) struct OfferedChange<'a> {
 }
 
 impl OfferedChange<'_> {
-    /// Whether a name stands at a place in the text before.
+    /// True if a name stands at a place in the text before.
     fn is_at(&self, at: usize, name: &str) -> bool {
         self.text.and_then(|text| text.get(at..)).is_some_and(|rest| rest.starts_with(name))
     }

@@ -210,12 +210,12 @@ async fn most_files(hub: &DiagnosticsHub, edited: &[String]) -> usize {
     if is_compiled { limit.max(MOST_COMPILED) } else { limit }
 }
 
-/// Whether a provider looks further than at one file.
+/// True if a provider looks further than at one file.
 fn looks_far(provider: &str) -> bool {
     provider != syntax::NAME && !looks_at_one_file(provider)
 }
 
-/// Whether a provider that looks further than at one file reports on one of these files, or may do so yet.
+/// True if a provider that looks further than at one file reports on one of these files, or may do so yet.
 async fn looks_further(hub: &DiagnosticsHub, edited: &[String]) -> bool {
     let ledger = hub.ledger.lock().await;
     let further = looks_far;

@@ -107,7 +107,7 @@ fn is_about(analysis: &Analysis, scope: &Scope, one: &LocatedDiagnostic) -> bool
     is_own || !names || analysis.bears_on(one)
 }
 
-/// Whether it is an error of a symbol that the request names.
+/// True if it is an error of a symbol that the request names.
 fn may_be_why(analysis: &Analysis, one: &LocatedDiagnostic) -> bool {
     one.diagnostic.severity == Severity::Error
         && !analysis.symbols.is_empty()

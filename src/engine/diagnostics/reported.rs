@@ -47,7 +47,7 @@ pub(crate) struct RemainingFixes {
     pub(crate) open: usize,
     /// Diagnostics whose fixes were tried, there or for another of the same words, and did not help.
     pub(crate) tried: usize,
-    /// Whether the time was too short to ask about all of them.
+    /// True if the time was too short to ask about all of them.
     pub(crate) more: bool,
     /// Servers that have not answered about the fixes that are left.
     pub(crate) unanswered: BTreeSet<String>,
@@ -99,7 +99,7 @@ pub(crate) async fn unsettled(hub: &DiagnosticsHub, scope: &Scope) -> Vec<String
     names
 }
 
-/// Whether a request is about the reports of providers, and they are asked at all.
+/// True if a request is about the reports of providers, and they are asked at all.
 pub(crate) fn works_on_reports(config: &Config, needs_providers: bool, request: &str) -> bool {
     let driven = needs_providers && request_kind::classify(request) == Ask::Repair;
     (driven || request_kind::asks_report_repair(request)) && config.diagnostics.on_edit

@@ -121,7 +121,7 @@ pub(crate) async fn leave_all(hub: &DiagnosticsHub) {
     reached::leave_all(hub).await;
 }
 
-/// Whether a task is about reports anywhere in the workspace.
+/// True if a task is about reports anywhere in the workspace.
 pub(crate) fn is_wide(config: &Config, needs_providers: bool, work: &TaskWork) -> bool {
     matches!(work.scope, Scope::Workspace) && reported::works_on_reports(config, needs_providers, &work.request)
 }

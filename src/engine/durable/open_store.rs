@@ -33,7 +33,7 @@ pub(crate) async fn durable(store: &TaskStore) -> Option<Arc<Durable>> {
     store.durable.get_or_init(open).await.clone()
 }
 
-/// Whether anything was stored: a workspace without a record has nothing to recover.
+/// True if anything was stored: a workspace without a record has nothing to recover.
 pub(crate) fn has_record(store: &TaskStore) -> bool {
     store.record.as_ref().is_some_and(Record::exists)
 }

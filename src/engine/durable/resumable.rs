@@ -142,7 +142,7 @@ pub(crate) fn phase(kept: &TaskState) -> Phase {
     serde_json::from_value(kept.phase.clone().into()).unwrap_or(Phase::Error)
 }
 
-/// Whether the task can be resumed. The error gives the task that cannot be, and the reason.
+/// The waiting task that can be resumed; `None` if it is completed. The error names the task and the reason.
 pub(crate) fn resumable(kept: TaskState) -> Result<Option<WaitingTask>, String> {
     let (phase, revision, updated) = (phase(&kept), kept.revision, kept.updated);
     if phase == Phase::Completed {

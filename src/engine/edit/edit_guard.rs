@@ -98,7 +98,7 @@ fn words_of(journal: &Journal, mode: Mode, request: &str, heard: bool) -> String
     format!("{}. {step}", journal.request)
 }
 
-/// Whether the user has named a file: in the request, by asking inside it, or by an approved plan.
+/// True if the user has named a file: in the request, by asking inside it, or by an approved plan.
 pub(crate) fn is_named(work: &TaskWork, path: &str) -> bool {
     is_named_by(work, path, !work.intent.consent.replanned)
 }
@@ -111,7 +111,7 @@ fn is_named_by(work: &TaskWork, path: &str, heard: bool) -> bool {
     in_scope || work.intent.current_file.as_deref() == Some(path) || names_file(&words, path)
 }
 
-/// Whether the words ask for work in a file. Its name in a question, or to be left alone, is no such wish.
+/// True if the words ask for work in a file. Its name in a question, or to be left alone, is no such wish.
 fn names_file(text: &str, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     // `build` is a file, and a word; the file is meant where it is written as one.
@@ -221,7 +221,7 @@ fn objections(
     found
 }
 
-/// Whether the task may fix reports and do no more.
+/// True if the task may fix reports and do no more.
 fn is_strict(needs_providers: bool, work: &TaskWork) -> bool {
     let basis = authority::basis_of(&work.intent, work.mode, &work.journal.request, needs_providers);
     basis == Basis::Reported || basis == Basis::Approved && request_kind::asks_repair(&work.journal.request)

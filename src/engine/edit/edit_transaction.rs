@@ -37,7 +37,7 @@ struct ChangeWait<'a> {
     making: &'a Making,
     events: &'a EventStream,
     begun: ChangeInFlight,
-    /// Whether the end was seen.
+    /// True if the end was seen.
     seen: bool,
 }
 
@@ -185,7 +185,7 @@ async fn find(
     Ok(Some(checkpoint))
 }
 
-/// Whether each file has the format that the task has left: a user who has given a file other line ends since keeps
+/// True if each file has the format that the task has left: a user who has given a file other line ends since keeps
 /// them.
 async fn as_left(editor: &dyn Editor, checkpoint: &Checkpoint) -> Vec<bool> {
     let mut found = Vec::with_capacity(checkpoint.files.len());

@@ -14,7 +14,7 @@ pub(crate) fn answers_come(approvals: &Approvals) {
     approvals.someone.store(true, Ordering::Relaxed);
 }
 
-/// Whether a question is waiting for [`answer_waiting`].
+/// True if a question is waiting for [`answer_waiting`].
 pub(crate) fn is_asking(approvals: &Approvals) -> bool {
     approvals.open().is_some()
 }

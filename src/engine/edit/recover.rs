@@ -245,7 +245,7 @@ async fn put_right(
     notes
 }
 
-/// Whether a file may get the text that the record has for it: the record is no word of the user's.
+/// True if a file may get the text that the record has for it: the record is no word of the user's.
 async fn may_put_back(
     root: &Root,
     approvals: &Approvals,

@@ -52,7 +52,7 @@ pub(crate) struct NamedPlace {
     pub range: Range,
 }
 
-/// Whether an answer has content, is empty, or cannot be read.
+/// An answer has content, is empty, or cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Worth {
     Something,

@@ -43,15 +43,15 @@ pub enum QuestionKind {
     Plan,
     /// A question of the model, or about a request of several meanings.
     Ask,
-    /// Whether the model may edit more than it was given.
+    /// Permission for the model to edit more than it was given.
     Scope,
-    /// Whether an edit may go further than a repair.
+    /// Permission for an edit that goes further than a repair.
     Edit,
     /// The cost that forgetting may have.
     Forget,
-    /// Whether a command is run.
+    /// Permission to run a command.
     Command,
-    /// Whether to change a file that something runs, or one that sets how strict the checkers are.
+    /// Permission to change a file that something runs, or one that sets how strict the checkers are.
     File,
 }
 
@@ -200,7 +200,7 @@ pub enum Event {
     Review {
         /// [`crate::api::ReviewState`] as JSON.
         state: serde_json::Value,
-        /// Whether the user asked for it, and it opens.
+        /// True if the user asked for it, and it opens.
         open: bool,
     },
     /// The plan's text as the user has edited it was read: it is the plan, or it has faults and the plan stays.
@@ -215,7 +215,7 @@ pub enum Event {
         line: usize,
         /// In bytes, from 0.
         column: usize,
-        /// Whether the user pointed at it, rather than asked for it in a request.
+        /// True if the user pointed at it, rather than asked for it in a request.
         pointed: bool,
     },
     /// The symbol that a block of code is for, which the user confirms or changes.
@@ -259,9 +259,9 @@ pub enum Event {
     Introduced {
         title: String,
         entries: Vec<QuickfixEntry>,
-        /// Whether to open the list where it has an entry.
+        /// True to open the list where it has an entry.
         open: bool,
-        /// Whether this amends the list of the same task shown before (a late answer).
+        /// True if this amends the list of the same task shown before (a late answer).
         amend: bool,
         /// The owner of the list: a client's task; empty for the task that runs, or ran last.
         #[serde(default, skip_serializing_if = "String::is_empty")]

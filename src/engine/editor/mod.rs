@@ -31,9 +31,9 @@ pub struct Document {
     pub text: Arc<str>,
     /// Opaque; differs whenever the text differs.
     pub version: i64,
-    /// Whether the file is on disk (a buffer can be of a file that is not written yet).
+    /// True if the file is on disk (a buffer can be of a file that is not written yet).
     pub exists: bool,
-    /// Whether the buffer holds changes that the user has not written.
+    /// True if the buffer holds changes that the user has not written.
     pub unsaved: bool,
     /// The reason why the editor would refuse an edit; `None` when it would accept one.
     pub locked: Option<String>,
@@ -58,7 +58,7 @@ impl FileEdit {
     }
 }
 
-/// Whether a file is written after an edit.
+/// The rule by which a file is written after an edit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Save {
@@ -123,7 +123,7 @@ pub struct WorkspaceChange {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldFile {
     pub path: PathBuf,
-    /// Whether it has text that is not on disk.
+    /// True if it has text that is not on disk.
     pub unsaved: bool,
 }
 
@@ -141,7 +141,7 @@ pub struct Attachments {
 }
 
 impl Attachments {
-    /// Whether the user has detached a provider from a file, as path and provider. A server that has died does not
+    /// True if the user has detached a provider from a file, as path and provider. A server that has died does not
     /// count.
     pub fn is_taken(&self, pair: &(String, String)) -> bool {
         let (file, provider) = pair;

@@ -31,7 +31,7 @@ pub enum TaskEvent {
     TakenUp {
         request: String,
         mode: Mode,
-        /// Whether the session has worked on it before.
+        /// True if the session has worked on it before.
         #[serde(default)]
         again: bool,
     },

@@ -17,7 +17,7 @@ pub struct StreamState {
     pub root: String,
     /// The last request; `None` before the first.
     pub work: Option<WorkState>,
-    /// Whether nothing runs: the last work has ended or pauses.
+    /// True if nothing runs: the last work has ended or pauses.
     pub over: bool,
     /// The plan document as it was shown last.
     pub plan: Option<Event>,

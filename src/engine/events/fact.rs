@@ -88,7 +88,7 @@ pub struct RecallFact {
 pub struct CallFact {
     pub tool: String,
     pub ok: bool,
-    /// Whether it changes files: its success may repair any error before it.
+    /// True if it changes files: its success may repair any error before it.
     pub edits: bool,
     /// The name of its target. A search pattern may be a piece of a file, so it is left out.
     pub subject: String,
@@ -163,6 +163,6 @@ pub struct PlanEndFact {
     /// The titles of its steps.
     pub steps: Vec<String>,
     pub replans: u32,
-    /// Whether the plan is over; otherwise it only pauses.
+    /// True if the plan is over; otherwise it only pauses.
     pub over: bool,
 }

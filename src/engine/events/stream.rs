@@ -90,7 +90,7 @@ impl HeldEvents {
     }
 }
 
-/// Whether an event is about the current work, rather than about the session or finished work.
+/// True if an event is about the current work, rather than about the session or finished work.
 fn is_of_work(event: &TaskEvent) -> bool {
     let TaskEvent::Shown { event } = event else {
         return !matches!(event, TaskEvent::TakenUp { .. } | TaskEvent::OutsideBegan { .. });

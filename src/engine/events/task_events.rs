@@ -24,7 +24,7 @@ struct KeptEvents {
     stage: Stage,
     /// The traces emitted so far: a step that sees the same as the one before adds none.
     known: HashSet<Trace>,
-    /// Whether a session has taken the task up.
+    /// True if a session has taken the task up.
     joined: bool,
 }
 

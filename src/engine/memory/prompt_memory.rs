@@ -132,7 +132,7 @@ struct MemoryQuery {
     mode: Mode,
     limit: usize,
     request: String,
-    /// Whether the request refers to earlier ones that the prompt does not have.
+    /// True if the request refers to earlier ones that the prompt does not have.
     follows: bool,
     kinds: Vec<String>,
     /// Milliseconds since 1970: later entries belong to this task.

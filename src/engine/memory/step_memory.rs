@@ -19,7 +19,7 @@ const NEWEST: usize = 200;
 /// Failures, their repairs, and the user's opinion of them.
 const KINDS: [Kind; 3] = [Kind::Error, Kind::Solution, Kind::UserFeedback];
 
-/// Whether an entry is about the module's own work: it names one of its files, or holds one of its words.
+/// True if an entry is about the module's own work: it names one of its files, or holds one of its words.
 fn concerns(entry: &Entry, files: &[&str], words: &[String]) -> bool {
     let content = entry.entry.content.to_lowercase();
     entry.entry.files.iter().any(|file| files.contains(&file.as_str()))

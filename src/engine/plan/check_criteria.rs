@@ -82,7 +82,7 @@ fn named(lines: &[&str]) -> String {
 pub struct ReportedThere {
     pub code: String,
     pub is_error: bool,
-    /// Whether it stands in code that the step has changed.
+    /// True if it stands in code that the step has changed.
     pub is_touched: bool,
     /// The report as a model and a user read it.
     pub line: String,
@@ -91,7 +91,7 @@ pub struct ReportedThere {
 /// The facts after a step, for its criteria.
 #[derive(Clone, Debug, Default)]
 pub struct CheckFacts {
-    /// Whether any provider has reported on the step's files as they are now.
+    /// True if any provider has reported on the step's files as they are now.
     pub spoken: bool,
     /// The reports in the step's symbols.
     pub reported: Vec<ReportedThere>,
@@ -99,7 +99,7 @@ pub struct CheckFacts {
     pub new_errors: Vec<String>,
     /// The step's new diagnostics that speak against any end, a line each: see `UsualKinds::speaks_against`.
     pub new: Vec<String>,
-    /// Whether that list is complete: every provider has reported on the texts before the step and after it.
+    /// True if that list is complete: every provider has reported on the texts before the step and after it.
     pub compared: bool,
     /// Full paths of the asked symbols that exist.
     pub present: Vec<SymbolPath>,

@@ -96,7 +96,7 @@ impl Value {
         }
     }
 
-    /// Whether the value yields symbols or files.
+    /// True if the value yields symbols or files.
     pub fn names_symbols(&self) -> bool {
         matches!(self, Self::Step(_, TextPart::Symbol | TextPart::Symbols | TextPart::Files))
     }

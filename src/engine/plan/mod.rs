@@ -67,7 +67,7 @@ impl StepKind {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
     }
 
-    /// Whether it changes nothing, so that several of them may run at once.
+    /// True if it changes nothing, so that several of them may run at once.
     pub fn only_looks(self) -> bool {
         self != Self::Edit
     }
@@ -155,7 +155,7 @@ pub struct Plan {
     /// The model that made it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub model: String,
-    /// Whether there are no steps because its model cannot serve the request; `reason` has the cause.
+    /// True if there are no steps because its model cannot serve the request; `reason` has the cause.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub declined: bool,
 }

@@ -22,9 +22,9 @@ pub(crate) struct StepReport {
     pub diagnosed: StepDiagnosed,
     pub checked: StepChecked,
     pub so_far: PlanSoFar,
-    /// Whether the step changed any text.
+    /// True if the step changed any text.
     pub changed: bool,
-    /// Whether the step only had to look or to answer.
+    /// True if the step only had to look or to answer.
     pub answered: bool,
     /// Why the step itself did not come to its end: out of steps, errors in a row.
     pub broken: Option<String>,
@@ -32,7 +32,7 @@ pub(crate) struct StepReport {
     pub missing: Option<String>,
     /// Why the step failed; `None` where it succeeded.
     pub error: Option<StepError>,
-    /// Whether it has a fallback that was not tried yet.
+    /// True if it has a fallback that was not tried yet.
     pub fallback: bool,
     /// Why the model or the user wants another plan.
     pub objection: Option<String>,

@@ -24,7 +24,7 @@ use sextant_model::step::Model;
 /// Most failed steps that a summary lists; the document has them all.
 const LISTED: usize = 3;
 
-/// Whether the outer cause that ended a run may pass, so that the run can go on later.
+/// True if the outer cause that ended a run may pass, so that the run can go on later.
 pub(crate) fn goes_on(kind: FailureKind) -> bool {
     matches!(kind, FailureKind::Cancelled | FailureKind::Limit | FailureKind::Model | FailureKind::Editor)
 }

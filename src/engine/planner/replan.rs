@@ -33,7 +33,7 @@ pub fn change(text: &str) -> Option<&str> {
     Some(text[CHANGE.len()..].trim()).filter(|words| begins && !words.is_empty())
 }
 
-/// Whether there is a plan that can be changed now.
+/// True if there is a plan that can be changed now.
 pub(crate) fn has_plan(plans: &PlanService) -> bool {
     plans.waiting.try_lock().is_ok_and(|plan| plan.is_some())
 }

@@ -299,7 +299,7 @@ struct StepTries {
     attempts: u32,
     /// Checkpoints of the task before the step.
     mark: usize,
-    /// Whether its fallback was tried.
+    /// True if its fallback was tried.
     fallback: bool,
 }
 

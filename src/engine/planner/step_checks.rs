@@ -79,7 +79,7 @@ fn changed_since(journal: &Journal, mark: usize) -> Scope {
     Scope::Parts { files: whole.map(|file| file.path.clone()).collect(), symbols: symbols.collect() }
 }
 
-/// Whether the reports on every one of these files are about its present text. Asks for reports where they are not.
+/// True if the reports on every one of these files are about its present text. Asks for reports where they are not.
 pub(crate) async fn spoken_of(hub: &DiagnosticsHub, files: &[String]) -> bool {
     let mut documents = Vec::new();
     for file in files {

@@ -271,7 +271,7 @@ pub(crate) fn within(scope: &Scope, symbol: &SymbolPath) -> bool {
     scope.holds(symbol)
 }
 
-/// Whether a new symbol has its place beside changeable ones: in its parent, or in the file.
+/// True if a new symbol has its place beside changeable ones: in its parent, or in the file.
 fn may_create(scope: &Scope, symbol: &SymbolPath) -> bool {
     scope.holds(symbol) || scope.holds(&place_of(symbol))
 }

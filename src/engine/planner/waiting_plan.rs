@@ -15,7 +15,7 @@ use crate::state::task_store::TaskStore;
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
 
-/// Whether a kept plan can be resumed.
+/// True if a kept plan can be resumed.
 pub(crate) async fn is_kept(store: &TaskStore) -> bool {
     resumable::waiting(store).await.is_ok_and(|waiting| waiting.is_some_and(|waiting| waiting.run.plan.is_some()))
 }

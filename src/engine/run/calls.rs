@@ -21,7 +21,7 @@ pub(crate) struct Ran {
     pub(crate) ended: Option<Ended>,
     /// The answer of a model that is done, where the calls that it sent along passed.
     pub(crate) done: Option<String>,
-    /// Whether a `done` was refused because of new diagnostics: the model has read them then.
+    /// True if a `done` was refused because of new diagnostics: the model has read them then.
     pub(crate) has_new: bool,
     /// The first edit that failed.
     broken: Option<String>,
@@ -171,12 +171,12 @@ fn put_off(tools: &[ToolSpec], uses: &[ToolUse]) -> Action {
 /// The parameter of an edit that chooses when its diagnostics are shown.
 const DIAGNOSTICS: &str = "diagnostics";
 
-/// Whether the use only looks.
+/// True if the use only looks.
 pub(crate) fn is_look(used: &ToolUse) -> bool {
     find(tools::specs(), &used.tool).is_some_and(|tool| tool.access == Access::Read)
 }
 
-/// Whether the use edits; an unreadable one may have been meant to.
+/// True if the use edits; an unreadable one may have been meant to.
 fn changes(tools: &[ToolSpec], used: &ToolUse) -> bool {
     find(tools, &used.tool).is_none_or(|tool| tool.access == Access::Edit)
 }

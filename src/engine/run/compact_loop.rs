@@ -65,7 +65,7 @@ pub(crate) async fn work(
     Ok(Ended::Unsolved(unsolved.join("; ")))
 }
 
-/// Whether the task wants an answer and no edit. Only text in the form of a question counts. This style asks once, and
+/// True if the task wants an answer and no edit. Only text in the form of a question counts. This style asks once, and
 /// cannot correct an answer in place of a wanted change.
 fn is_question(work: &TaskWork) -> bool {
     let asked = match work.mode {

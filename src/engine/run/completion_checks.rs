@@ -79,7 +79,7 @@ pub(crate) fn hidden<'v>(journal: &Journal, verdict: &'v Verdict) -> Option<&'v 
     verdict.not_counted.first().filter(|_| is_wanted && verdict.fixed.is_empty()).map(String::as_str)
 }
 
-/// Whether the request asks for a change, as far as its words show. Where they do not show it, an answer alone may end
+/// True if the request asks for a change, as far as its words show. Where they do not show it, an answer alone may end
 /// the task.
 pub(crate) fn asks_for_change(journal: &Journal, intent: &TaskIntent) -> bool {
     !intent.read_only && request_kind::classify(&journal.request) == Ask::Work

@@ -192,7 +192,7 @@ fn is_source(file: &str) -> bool {
     language::of_path(file).is_some() || SOURCES.split_whitespace().any(|known| known == ending(file))
 }
 
-/// Whether a file is generated, as far as its name shows.
+/// True if a file is generated, as far as its name shows.
 fn is_made(file: &str) -> bool {
     let (name, ending) = (name_of(file).to_lowercase(), ending(file));
     let one_of = |list: &str, word: &str| list.split_whitespace().any(|known| known == word);
@@ -203,7 +203,7 @@ fn is_made(file: &str) -> bool {
         || folder_of(file).split('/').any(|folder| one_of(MADE_FOLDERS, folder))
 }
 
-/// Whether one of two files is the test of the other, by their names.
+/// True if one of two files is the test of the other, by their names.
 fn belong(one: &str, other: &str) -> bool {
     let (one, other) = (subject(one), subject(other));
     one.0 == other.0 && one.1 != other.1 && ending_of_subject(&one.0)

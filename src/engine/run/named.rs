@@ -111,7 +111,7 @@ async fn out_of_reach(
     }
 }
 
-/// Whether a request asks to leave the named thing alone.
+/// True if a request asks to leave the named thing alone.
 pub(crate) fn leaves_alone(request: &str, name: &str) -> bool {
     let plain = name.replace("::", ".");
     mentions::leaves_alone(request, |word| {
@@ -122,7 +122,7 @@ pub(crate) fn leaves_alone(request: &str, name: &str) -> bool {
     })
 }
 
-/// Whether a file is named only as the place of a symbol: `fix total in cart.py`.
+/// True if a file is named only as the place of a symbol: `fix total in cart.py`.
 fn is_place(request: &str, path: &SymbolPath, meanings: &[Meaning], scope: &Scope) -> bool {
     let words = mentions::words(request);
     let is_file = |word: &str| {

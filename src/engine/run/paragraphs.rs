@@ -9,9 +9,9 @@ use sextant_model::step::Spoken;
 /// The state of the words of a piece of work.
 #[derive(Debug, Default)]
 pub(crate) struct Paragraphs {
-    /// Whether the last words have no line end behind them.
+    /// True if the last words have no line end behind them.
     open: AtomicBool,
-    /// Whether the next words begin a paragraph.
+    /// True if the next words begin a paragraph.
     next: AtomicBool,
 }
 

@@ -30,7 +30,7 @@ pub(crate) const RESULTS: usize = 6;
 /// The name of the result that answers the end which a model wants.
 const END: &str = "end";
 
-/// Whether a task has changed a file, or an edit or a command of it may have.
+/// True if a task has changed a file, or an edit or a command of it may have.
 pub(crate) fn may_have_changed(making: &Making, task: &Task) -> bool {
     !task.work.journal.is_empty() || making.open() || task.conversation.answered.ran_command
 }

@@ -36,7 +36,7 @@ pub(crate) fn room(talks: bool, budget: PromptBudget) -> usize {
     if talks { budget.sources * BYTES_PER_TOKEN } else { SOURCE * budget.sources / PromptBudget::default().sources }
 }
 
-/// Whether a text only lists what there is to read.
+/// True if a text only lists what there is to read.
 pub(crate) fn is_list(text: &str) -> bool {
     text.starts_with(TOO_LONG)
 }

@@ -136,7 +136,7 @@ pub(crate) fn refuse_blind(documents: &[Document], known: &Snapshots) -> Result<
     Err(Failure::new(FailureKind::Editor, format!("no language server has said anything about {}", blind.path), hint))
 }
 
-/// Whether a provider has reported on a file. A syntax check alone does not judge the meaning of a text.
+/// True if a provider has reported on a file. A syntax check alone does not judge the meaning of a text.
 pub(crate) fn has_reports(known: &Snapshots, path: &str) -> bool {
     known.keys().any(|(file, provider)| file == path && provider != syntax::NAME)
 }

@@ -67,7 +67,7 @@ pub(crate) enum CameTo {
     Waits,
 }
 
-/// Whether a piece of work is done. All who report it use this: its outcome and exit status, its last event, the
+/// The verdict on a piece of work. All who report it use this: its outcome and exit status, its last event, the
 /// statistics.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WorkVerdict {
@@ -147,7 +147,7 @@ fn only_hidden(journal: &Journal, verdict: &Verdict) -> Option<String> {
     completion_checks::hidden(journal, verdict).map(|reason| format!("Not done: what was reported is hidden: {reason}"))
 }
 
-/// Whether the model could only name the need for another model: it serves repairs alone.
+/// True if the model could only name the need for another model: it serves repairs alone.
 fn declines(needs_providers: bool, journal: &Journal, mode: Mode, request: &str) -> bool {
     mode == Mode::Simple && needs_providers && request_kind::classify(request) != Ask::Repair && journal.is_empty()
 }

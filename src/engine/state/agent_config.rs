@@ -64,7 +64,7 @@ impl From<PlanMode> for Mode {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Checks {
-    /// Whether every edit is answered with the diagnostics that it introduced.
+    /// True if every edit is answered with the diagnostics that it introduced.
     pub on_edit: bool,
     /// Milliseconds for one edit's diagnostics, everything included.
     pub timeout_ms: u64,
@@ -111,14 +111,14 @@ impl Default for Checks {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RpcOptions {
-    /// Whether a port of this machine serves it as well, for programs that know a token.
+    /// True if a port of this machine serves it as well, for programs that know a token.
     pub port: bool,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Quickfix {
-    /// Whether to open the list after a task has introduced something.
+    /// True to open the list after a task has introduced something.
     pub open: bool,
 }
 
@@ -154,7 +154,7 @@ impl Default for Limits {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MemoryOptions {
-    /// Whether anything is remembered. Turned off, no file is made.
+    /// True if anything is remembered. Turned off, no file is made.
     pub enabled: bool,
     /// The name that entries are stored and recalled under: the same one recalls the work of an hour ago, in another
     /// process too.

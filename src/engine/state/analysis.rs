@@ -31,7 +31,7 @@ pub(crate) struct Analysis {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Meaning {
     pub name: String,
-    /// Whether its form marks it as a name.
+    /// True if its form marks it as a name.
     pub sure: bool,
     pub paths: Vec<SymbolPath>,
 }
@@ -67,7 +67,7 @@ impl Analysis {
         if self.question { scope.widened(&self.named(scope)) } else { scope.clone() }
     }
 
-    /// Whether a diagnostic is about a symbol or file that the request names.
+    /// True if a diagnostic is about a symbol or file that the request names.
     pub(crate) fn bears_on(&self, found: &LocatedDiagnostic) -> bool {
         let named = !self.symbols.is_empty() && Scope::Symbols(self.symbols.clone()).holds(&found.symbol);
         let quoted = found.diagnostic.code.as_ref().is_some_and(|code| self.codes.contains(code));
@@ -98,7 +98,7 @@ impl Analysis {
 pub(crate) struct Mention {
     /// As a symbol path or a file path.
     pub(crate) name: String,
-    /// Whether its form marks it as a name: quoted, `a::b`, `a_b`, `f()`, `CamelCase`, a path.
+    /// True if its form marks it as a name: quoted, `a::b`, `a_b`, `f()`, `CamelCase`, a path.
     pub(crate) sure: bool,
 }
 

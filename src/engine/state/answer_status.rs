@@ -101,7 +101,7 @@ pub(crate) fn short(provider: &str) -> &str {
     provider.strip_prefix("lsp:").unwrap_or(provider)
 }
 
-/// Whether a provider that has not answered may still do so.
+/// True if a provider that has not answered may still do so.
 pub(crate) fn may_come(report: &Report) -> bool {
     !report.freshness.is_fresh() && report.freshness != Freshness::Unavailable
 }

@@ -15,7 +15,7 @@ use sextant_base::lock::lock;
 /// The open question, and the user's permissions for the session.
 pub(crate) struct Approvals {
     pub(crate) events: Arc<EventStream>,
-    /// Whether a door brings answers.
+    /// True if a door brings answers.
     pub(crate) someone: AtomicBool,
     /// Held by the asking task, so that a second question waits for its turn.
     pub(crate) turn: tokio::sync::Mutex<()>,
@@ -29,7 +29,7 @@ pub(crate) struct Approvals {
     pub(crate) text_hasher: RandomState,
     /// The task whose edits are written without a question, where the user reviews before.
     pub(crate) written_task: Mutex<Option<String>>,
-    /// Whether nobody has read the plan before it is carried out.
+    /// True if nobody has read the plan before it is carried out.
     pub(crate) unread: AtomicBool,
 }
 
@@ -97,7 +97,7 @@ impl Approvals {
         self.unread.store(!read, Ordering::Relaxed);
     }
 
-    /// Whether a plan counts as the user's words: somebody has read it.
+    /// True if a plan counts as the user's words: somebody has read it.
     pub(crate) fn is_read(&self) -> bool {
         !self.unread.load(Ordering::Relaxed)
     }
@@ -118,7 +118,7 @@ impl Approvals {
         lock(&self.files).insert(path.to_owned());
     }
 
-    /// Whether the user has allowed every edit of a task.
+    /// True if the user has allowed every edit of a task.
     pub(crate) fn writes_all(&self, task: &str) -> bool {
         lock(&self.written_task).as_deref() == Some(task)
     }
@@ -131,7 +131,7 @@ impl Approvals {
         lock(&self.texts).insert(self.text_hasher.hash_one((path, text)));
     }
 
-    /// Whether a file had this text in this session.
+    /// True if a file had this text in this session.
     pub(crate) fn knows_text(&self, path: &str, text: &str) -> bool {
         lock(&self.texts).contains(&self.text_hasher.hash_one((path, text)))
     }

@@ -47,7 +47,7 @@ pub(crate) struct Consent {
     pub(crate) withheld: BTreeSet<String>,
     /// The diagnostics that the last refused edit would introduce, in a question's words.
     pub(crate) foreseen: String,
-    /// Whether the open steps were replanned since the user approved the plan: nobody has agreed to their words.
+    /// True if the open steps were replanned since the user approved the plan: nobody has agreed to their words.
     pub(crate) replanned: bool,
     /// True for a task from the record of another process. The words in it may not be the user's: they name no file
     /// that something runs.
@@ -142,7 +142,7 @@ pub(crate) fn lost(wanted: &[EditRequest]) -> Vec<String> {
     gone.into_iter().filter(|(_, name)| name.is_empty() || !added.contains(name)).map(|(path, _)| path).collect()
 }
 
-/// Whether the task has put a symbol of this name into another file before: then it is moved and not lost.
+/// True if the task has put a symbol of this name into another file before: then it is moved and not lost.
 pub(crate) fn put_elsewhere(journal: &Journal, lost: &str) -> bool {
     let lost = SymbolPath::parse(lost);
     let name = path_spelling::last_name(&lost.names);
@@ -156,7 +156,7 @@ pub(crate) fn put_elsewhere(journal: &Journal, lost: &str) -> bool {
         })
 }
 
-/// Whether the task itself has put a symbol where it is: then no work of anybody else is lost with it.
+/// True if the task itself has put a symbol where it is: then no work of anybody else is lost with it.
 pub(crate) fn made_here(journal: &Journal, lost: &str) -> bool {
     let lost = SymbolPath::parse(lost);
     let Some(language) = language::of_path(&lost.file) else { return false };
@@ -170,7 +170,7 @@ pub(crate) fn has_word(text: &str, word: &str) -> bool {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|found| found == word)
 }
 
-/// Whether words ask for a symbol to go. Either the symbol stands right after a word of removal; or that word refers to
+/// True if words ask for a symbol to go. Either the symbol stands right after a word of removal; or that word refers to
 /// no name at all (`the dead code`), and the words are about the symbol.
 pub(crate) fn says(words: &str, symbol: &str, scope: &Scope) -> bool {
     let path = SymbolPath::parse(symbol);
@@ -190,13 +190,13 @@ pub(crate) fn says(words: &str, symbol: &str, scope: &Scope) -> bool {
     })
 }
 
-/// Whether a request names a code or a kind of one of the diagnostics.
+/// True if a request names a code or a kind of one of the diagnostics.
 pub(crate) fn names_a_kind(request: &str, diagnostics: &[&Diagnostic]) -> bool {
     let kinds: BTreeSet<String> = diagnostics.iter().flat_map(|diagnostic| kinds(diagnostic)).collect();
     kinds.iter().any(|kind| names(request, kind))
 }
 
-/// Whether a request names the kind of this one.
+/// True if a request names the kind of this one.
 pub(crate) fn is_named(request: &str, diagnostic: &Diagnostic) -> bool {
     kinds(diagnostic).iter().any(|kind| names(request, kind))
 }

@@ -97,7 +97,7 @@ pub(crate) struct Called {
 }
 
 impl Called {
-    /// Whether it changes files: its success may repair any error before it.
+    /// True if it changes files: its success may repair any error before it.
     pub(crate) fn edits(&self) -> bool {
         self.access == Some(Access::Edit)
     }

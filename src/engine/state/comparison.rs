@@ -25,7 +25,7 @@ pub(crate) struct Verdict {
     pub masked: usize,
     /// Providers that have not answered yet, as `basedpyright (src/shop/cart.py)`.
     pub pending: Vec<String>,
-    /// Whether one of those may still answer. A file that only the parser reads, or a provider that is gone, has no
+    /// True if one of those may still answer. A file that only the parser reads, or a provider that is gone, has no
     /// answer to wait for.
     pub to_come: bool,
     /// The reason for each disappeared diagnostic that does not count as fixed.

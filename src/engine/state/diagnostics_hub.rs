@@ -29,7 +29,7 @@ pub(crate) struct DiagnosticsHub {
     /// The lists of diagnostics that tasks have introduced, the last one last; without tasks that a later one
     /// supersedes.
     pub(crate) listed: Mutex<Vec<Listed>>,
-    /// Whether the session's model can do nothing without reports and fixes.
+    /// True if the session's model can do nothing without reports and fixes.
     pub(crate) needs_providers: bool,
     /// The token of the running task; waits for diagnostics end with it.
     cancel: RwLock<CancellationToken>,

@@ -56,7 +56,7 @@ impl Dialogue {
         first.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(TITLE).collect()
     }
 
-    /// Whether all of these words, in lower case, are in its requests and answers.
+    /// True if all of these words, in lower case, are in its requests and answers.
     pub(crate) fn holds(&self, words: &[String]) -> bool {
         let text: String = self.exchanges.iter().map(|one| format!("{}\n{}\n", one.request, one.answer)).collect();
         let text = text.to_lowercase();

@@ -45,7 +45,7 @@ pub(crate) struct EditDiagnostics {
     pub revealed: Vec<Line>,
     pub diagnostics_status: Status,
     pub pending: Vec<String>,
-    /// Whether one of those may still answer.
+    /// True if one of those may still answer.
     #[serde(skip)]
     pub to_come: bool,
     /// New ones of an earlier edit, reported late.

@@ -49,7 +49,7 @@ impl Baseline {
         Self { snaps, late, unlooked, ..Self::default() }
     }
 
-    /// Whether an edit is the first change of a file whose text has no entry here.
+    /// True if an edit is the first change of a file whose text has no entry here.
     pub(crate) fn lacks(&self, wanted: &[EditRequest]) -> bool {
         let known = |path: &str, text: &str| {
             let mut of_file = self.snaps.iter().filter(|((file, _), _)| file == path).peekable();
@@ -108,7 +108,7 @@ impl Baseline {
         self.edited.iter().cloned().collect()
     }
 
-    /// Whether the edits have changed this file.
+    /// True if the edits have changed this file.
     pub(crate) fn changes(&self, file: &str) -> bool {
         self.edited.contains(file)
     }

@@ -13,7 +13,7 @@ pub(crate) enum EditRequest {
     Change {
         document: Document,
         hunks: Vec<TextEdit>,
-        /// Whether each hunk belongs to the symbol that contains it, and may follow that symbol to a new place; false
+        /// True if each hunk belongs to the symbol that contains it, and may follow that symbol to a new place; false
         /// where it comes from the text as a whole.
         of_symbols: bool,
     },

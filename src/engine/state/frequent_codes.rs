@@ -47,7 +47,7 @@ impl UsualKinds {
         line.severity != Severity::Error.to_string() && self.usual.contains(&kind(line))
     }
 
-    /// Whether a new diagnostic speaks against an end: it is an error, or of a kind that its file did not have. In a
+    /// True if a new diagnostic speaks against an end: it is an error, or of a kind that its file did not have. In a
     /// file that the task has made only an error does.
     pub(crate) fn speaks_against(&self, line: &Line) -> bool {
         let is_known = self.created.contains(&line.path) || self.known.contains(&kind(line));

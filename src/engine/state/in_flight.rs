@@ -23,7 +23,7 @@ pub(crate) struct PendingChange {
     pub(crate) edits: Vec<FileEdit>,
     /// The checkpoints that it takes back: they go from the journal, and this one does not enter it.
     pub(crate) takes_back: Vec<Checkpoint>,
-    /// Whether marks are put where the checkpoint has them, rather than read.
+    /// True if marks are put where the checkpoint has them, rather than read.
     pub(crate) restores_marks: bool,
 }
 
@@ -99,12 +99,12 @@ impl Making {
         lock(&self.begun)
     }
 
-    /// Whether a change is in progress that somebody still waits for.
+    /// True if a change is in progress that somebody still waits for.
     pub(crate) fn busy(&self) -> bool {
         self.list().iter().any(|begun| !begun.left.load(Ordering::SeqCst))
     }
 
-    /// Whether the editor may still make a change, with or without a waiting caller.
+    /// True if the editor may still make a change, with or without a waiting caller.
     pub(crate) fn open(&self) -> bool {
         !self.list().is_empty()
     }

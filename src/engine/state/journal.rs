@@ -87,19 +87,19 @@ impl Journal {
         changes.map(|change| change.path.clone()).collect()
     }
 
-    /// Whether both hold the same changes; texts are not compared.
+    /// True if both hold the same changes; texts are not compared.
     pub(crate) fn has_rows_of(&self, other: &Self) -> bool {
         let rows =
             |journal: &Self| journal.checkpoints.iter().map(|row| (row.id.clone(), row.kind)).collect::<Vec<_>>();
         rows(self) == rows(other)
     }
 
-    /// Whether no file was changed.
+    /// True if no file was changed.
     pub(crate) fn is_empty(&self) -> bool {
         self.checkpoints.iter().all(|checkpoint| checkpoint.files.is_empty())
     }
 
-    /// Whether it holds a change of this file.
+    /// True if it holds a change of this file.
     pub(crate) fn has_changed(&self, path: &str) -> bool {
         self.checkpoints.iter().flat_map(|checkpoint| &checkpoint.files).any(|file| file.path == path)
     }

@@ -120,7 +120,7 @@ pub(crate) struct Notes {
     pub(crate) approaches: Vec<Approach>,
     /// Codes of the diagnostics of the last question, the worst first.
     pub(crate) codes: Vec<String>,
-    /// Whether a diagnostic was in view when it began.
+    /// True if a diagnostic was in view when it began.
     pub(crate) had_work: bool,
     /// Tool and words of an error without a repair so far.
     pub(crate) open_error: Option<(String, String)>,

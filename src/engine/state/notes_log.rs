@@ -91,7 +91,7 @@ impl NotesLog {
         self.notes().clock.worked()
     }
 
-    /// Whether a diagnostic was in view when it began.
+    /// True if a diagnostic was in view when it began.
     pub(crate) fn had_work(&self) -> bool {
         self.notes().had_work
     }

@@ -15,7 +15,7 @@ use sextant_model::step::Usage;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Whether the task came to its own end without a failed step or a remaining new error, and every wanted change was
+    /// True if the task came to its own end without a failed step or a remaining new error, and every wanted change was
     /// made. New warnings are reported apart from this.
     pub ok: bool,
     pub summary: String,
@@ -42,7 +42,7 @@ pub struct FailedStep {
     pub step: usize,
     pub title: String,
     pub reason: String,
-    /// Whether a new plan came in its place.
+    /// True if a new plan came in its place.
     pub replaced: bool,
 }
 

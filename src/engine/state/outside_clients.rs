@@ -52,7 +52,7 @@ impl ClientWork {
         Self { seen: Mutex::default(), task: tokio::sync::Mutex::default(), last: Mutex::new(Instant::now()) }
     }
 
-    /// Whether the next edit goes on with this task.
+    /// True if the next edit goes on with this task.
     pub(crate) fn goes_on(&self, journal: &Journal) -> bool {
         let paused = std::mem::replace(&mut *lock(&self.last), Instant::now()).elapsed() > PAUSE;
         !paused && journal.checkpoints.len() < EDITS

@@ -55,7 +55,7 @@ impl Owner {
         &self.name
     }
 
-    /// Whether the process of that name is still there. A process without a file is gone. Where its state cannot be
+    /// True if the process of that name is still there. A process without a file is gone. Where its state cannot be
     /// determined it counts as alive, so that nobody's work is touched.
     pub(crate) fn is_alive(&self, name: &str) -> bool {
         if name == self.name {

@@ -19,7 +19,7 @@ pub(crate) struct PlanService {
     /// Earlier plans that are stored nowhere, since there is no memory; the last one first. One that is over stays for an
     /// undo, which opens its steps again.
     pub(crate) aside: Mutex<Vec<(Plan, Task)>>,
-    /// Whether the last request led to no plan: an approval now does not mean an older plan.
+    /// True if the last request led to no plan: an approval now does not mean an older plan.
     pub(crate) no_plan: AtomicBool,
     mode: RwLock<PlanMode>,
 }

@@ -8,7 +8,7 @@ use sextant_model::tools::Access;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answered {
     pub(crate) known: BTreeMap<String, (u64, u32, String)>,
-    /// Whether a command was started, whose changes nobody knows.
+    /// True if a command was started, whose changes nobody knows.
     pub(crate) ran_command: bool,
 }
 

@@ -13,9 +13,9 @@ pub struct Request {
     pub lines: Option<(usize, usize)>,
     /// Symbols that were named instead of lines.
     pub symbols: Vec<String>,
-    /// Whether everything in the workspace may be changed; the path is then only the place of the user.
+    /// True if everything in the workspace may be changed; the path is then only the place of the user.
     pub workspace: bool,
-    /// Whether it goes on with the conversation before it, whose messages and results the model then has.
+    /// True if it goes on with the conversation before it, whose messages and results the model then has.
     pub follows: bool,
     /// The text of an entry of a list, such as the quickfix list, that the request was made on; empty elsewhere.
     pub entry: String,

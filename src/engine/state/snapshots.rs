@@ -71,12 +71,12 @@ impl SnapshotStore {
         self.whole.insert(file.to_owned());
     }
 
-    /// Whether everything about a file is known, for exactly this text.
+    /// True if everything about a file is known, for exactly this text.
     pub(crate) fn is_whole(&self, file: &str, text: &str) -> bool {
         self.whole.contains(file) && self.is_current(file, text)
     }
 
-    /// Whether all providers were ever asked about a file.
+    /// True if all providers were ever asked about a file.
     pub(crate) fn was_asked(&self, file: &str) -> bool {
         self.whole.contains(file)
     }
@@ -145,7 +145,7 @@ impl SnapshotStore {
         self.silent.iter()
     }
 
-    /// Whether a provider was asked and has never reported on any file.
+    /// True if a provider was asked and has never reported on any file.
     pub(crate) fn is_mute(&self) -> bool {
         self.silent.iter().any(|(_, silent)| self.last.keys().all(|(_, provider)| provider != silent))
     }

@@ -87,7 +87,7 @@ pub(crate) struct TaskIntent {
     /// it.
     pub once: Option<String>,
     pub(crate) place: AskedPlace,
-    /// Whether the request forbids every change. The approval of a plan lifts a prohibition that was meant for the time
+    /// True if the request forbids every change. The approval of a plan lifts a prohibition that was meant for the time
     /// being.
     pub read_only: bool,
     /// The understood meaning of the request, and the names in it.
@@ -138,7 +138,7 @@ pub(crate) struct TaskReports {
     pub suggested: BTreeMap<String, String>,
     /// Fixes after which a diagnostic was still there, by symbol and message.
     pub survived: BTreeMap<String, u32>,
-    /// Whether its list of introduced diagnostics has been shown already.
+    /// True if its list of introduced diagnostics has been shown already.
     pub shown: bool,
     /// The reach of its look over the workspace, where it had one.
     pub(crate) reach: Option<LookReach>,
@@ -170,7 +170,7 @@ pub(crate) struct LateReports {
     pub(crate) seen: Option<u64>,
     /// Diagnostics to report with the next answer.
     pub(crate) found: Vec<LocatedDiagnostic>,
-    /// Whether a provider may still answer about the last edit.
+    /// True if a provider may still answer about the last edit.
     pub(crate) to_come: bool,
     /// The reports that an end has waited for.
     pub(crate) last_look: Option<LastLook>,
@@ -239,7 +239,7 @@ pub(crate) struct Conversation {
     pub open: Vec<String>,
     /// The reads that it was answered.
     pub answered: Answered,
-    /// Whether the user has seen which preferences its prompts have no room for.
+    /// True if the user has seen which preferences its prompts have no room for.
     pub unsaid_shown: bool,
 }
 

@@ -180,7 +180,7 @@ impl Scope {
         wanted.iter().filter(changes).map(|want| want.path().to_owned()).collect()
     }
 
-    /// Whether a symbol belongs to the scope, itself or inside one that does.
+    /// True if a symbol belongs to the scope, itself or inside one that does.
     pub(crate) fn holds(&self, symbol: &SymbolPath) -> bool {
         *self == Self::Workspace
             || self.whole_files().contains(&symbol.file)

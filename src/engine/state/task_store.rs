@@ -24,7 +24,7 @@ pub(crate) struct TaskStore {
     pub(crate) memory: OnceCell<Option<Arc<Remember>>>,
     /// Opened with [`crate::durable::open_store::durable`].
     pub(crate) durable: OnceCell<Option<Arc<Durable>>>,
-    /// Whether the traces of a dead process were looked at.
+    /// True if the traces of a dead process were looked at.
     pub(crate) recovered: OnceCell<()>,
     /// The changes that wait for the user's review, as [`crate::durable::stored_review`] keeps them.
     pub(crate) review: Arc<ReviewStore>,

@@ -99,7 +99,7 @@ impl Transcript {
             .collect()
     }
 
-    /// Whether a message to the model contains these words.
+    /// True if a message to the model contains these words.
     pub(crate) fn tells(&self, words: &str) -> bool {
         self.user_messages().iter().any(|message| message.contains(words))
     }

@@ -23,7 +23,7 @@ impl TypedFiles {
         self.seen.insert(document.path.clone(), document.version);
     }
 
-    /// Whether a file was typed in just now; its version shows whether that goes on.
+    /// True if a file was typed in just now; its version shows whether that goes on.
     pub(crate) fn is_typed(&mut self, document: &Document) -> bool {
         let path = &document.path;
         let is_fresh = self.typed.get(path).is_some_and(|at| at.elapsed() < QUIET);

@@ -91,7 +91,7 @@ impl Target {
         }
     }
 
-    /// Whether the step of this index is undone as a whole.
+    /// True if the step of this index is undone as a whole.
     fn covers(&self, index: usize) -> bool {
         match self {
             Self::Task => true,

@@ -10,7 +10,7 @@ use sextant_text::symbols::unchecked_code::Unchecked;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Unlooked {
     groups: Vec<UnlookedGroup>,
-    /// Whether there may be others, in a workspace that is too large for a full search.
+    /// True if there may be others, in a workspace that is too large for a full search.
     more: bool,
 }
 
@@ -74,7 +74,7 @@ impl Unlooked {
         Self { groups: Vec::new(), more: true }
     }
 
-    /// Whether a file may have been broken without a look at it.
+    /// True if a file may have been broken without a look at it.
     pub(crate) fn may_be(&self, file: &str) -> bool {
         self.more || self.groups.iter().any(|group| group.files.iter().any(|known| known == file))
     }

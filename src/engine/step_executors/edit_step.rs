@@ -49,7 +49,7 @@ pub(crate) fn portions(context: &ModuleContext, size: impl Fn(&SymbolPath) -> us
     (1..).zip(groups).map(|(number, (_, symbols))| Portion { title: title(number, &symbols), symbols }).collect()
 }
 
-/// Whether the parts make up the step: every symbol is in exactly one of them.
+/// True if the parts make up the step: every symbol is in exactly one of them.
 pub(crate) fn covers(context: &ModuleContext, portions: &[Portion]) -> bool {
     let parts: Vec<&SymbolPath> = portions.iter().flat_map(|portion| &portion.symbols).collect();
     parts.len() == context.symbols.len() && context.symbols.iter().all(|symbol| parts.contains(&symbol))

@@ -104,7 +104,7 @@ pub(crate) async fn run(context: &ModuleContext, eyes: &dyn ReadOnlyTools) -> Mo
     ModuleResult { output: StepOutput::new(&text, found), parts, error: None }
 }
 
-/// Whether a symbol is one of these, or in one of them; a file holds all of its own.
+/// True if a symbol is one of these, or in one of them; a file holds all of its own.
 fn holds(symbols: &[SymbolPath], symbol: &SymbolPath) -> bool {
     symbols.iter().any(|own| {
         own.file == symbol.file

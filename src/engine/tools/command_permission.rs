@@ -189,8 +189,8 @@ fn covers(programs: &[String], command: &[String], given: usize) -> Option<Strin
     (!harmless).then(|| format!("{} may run something else, or write", clean(word)))
 }
 
-/// Whether a command only looks into the repository, so that it needs no permission. `git_objects` also judges the
-/// objects that its words name, before it runs.
+/// The reading of a command that only looks into the repository and needs no permission. `git_objects` judges the
+/// objects that its words name too, before it runs.
 pub(crate) fn only_looks<'c>(root: &Root, command: &'c [String]) -> Option<reading_commands::Reading<'c>> {
     let reading =
         command.first().filter(|name| *name == "git").and_then(|_| reading_commands::read("git", command, 1).ok())?;

@@ -38,7 +38,7 @@ pub(crate) struct Worked {
     pub(crate) hunks: Vec<TextEdit>,
     /// Notes about how its places were found.
     pub(crate) notes: Vec<String>,
-    /// Whether each hunk changes the symbol that it lies in, and not the text as a whole.
+    /// True if each hunk changes the symbol that it lies in, and not the text as a whole.
     pub(crate) of_symbols: bool,
 }
 
@@ -83,7 +83,7 @@ pub(crate) async fn make(
 /// The answer to an edit that was made before a stop cut off its own answer.
 const STANDS: &str = "this edit stands already: it was made before the stop. Nothing was changed now";
 
-/// Whether the resumed work has made this very edit before a stop cut it off, and its text is there.
+/// True if the resumed work has made this very edit before a stop cut it off, and its text is there.
 fn stands(task_work: &TaskWork, document: &Document, work: impl Fn(&Document) -> Result<Worked, Failure>) -> bool {
     let Some(begun) = task_work.begun else { return false };
     let rows = task_work.journal.checkpoints.get(begun..).unwrap_or_default();
@@ -117,7 +117,7 @@ fn moved(
     Some(Worked { hunks, notes: worked.notes.into_iter().chain([note]).collect(), of_symbols: true })
 }
 
-/// Whether the place of each edit is known by its symbol.
+/// True if the place of each edit is known by its symbol.
 fn is_in_symbols(document: &Document, seen: &str, hunks: &[TextEdit]) -> bool {
     let language = sextant_text::symbols::language::of_path(&document.path);
     language

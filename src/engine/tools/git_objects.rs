@@ -35,7 +35,7 @@ impl Repository {
         Ok(Self { git, top })
     }
 
-    /// Whether it is all of the workspace and no more.
+    /// True if it is all of the workspace and no more.
     fn is_just(&self, root: &Path) -> bool {
         self.top == root && std::env::var_os("GIT_DIR").is_none()
     }
@@ -84,7 +84,7 @@ impl Repository {
         Ok(None)
     }
 
-    /// Whether a word is a path within a commit: `HEAD:src`.
+    /// True if a word is a path within a commit: `HEAD:src`.
     async fn is_in_commit(&self, word: &str) -> Result<bool, Failure> {
         let Some((commit, _)) = word.split_once(':').filter(|(commit, _)| !commit.is_empty()) else { return Ok(false) };
         let commit = format!("{commit}^{{commit}}");

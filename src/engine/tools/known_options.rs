@@ -194,7 +194,7 @@ const KNOWN: &[KnownProgram] = &[
     known(&["biome"], &["--error-on-warnings --max-diagnostics= --verbose --version"], "", OptionStyle::Gnu),
 ];
 
-/// Whether the options of a program are judged here.
+/// True if the options of a program are judged here.
 pub(crate) fn knows(program: &str) -> bool {
     table(program).is_some()
 }
@@ -232,7 +232,7 @@ pub(crate) fn unknown(program: &str, rest: &[String]) -> Option<String> {
     written.map(str::to_owned)
 }
 
-/// Whether an option takes the next word as its value.
+/// True if an option takes the next word as its value.
 fn takes(known: &KnownProgram, word: &str) -> bool {
     let takes = if word.starts_with("--") {
         reading_commands::long(&known.options, word)

@@ -26,7 +26,7 @@ pub(super) struct ReadingCommand {
     pub(super) words: &'static [&'static str],
     /// Short ones: `x`, `x:` and `x::` likewise; `#` is a number.
     letters: &'static str,
-    /// Whether words that are no options are known to be only read: revisions, paths, patterns.
+    /// True if words that are no options are known to be only read: revisions, paths, patterns.
     operands: bool,
 }
 
@@ -208,7 +208,7 @@ pub(crate) struct Reading<'c> {
     pub(crate) operands: Vec<&'c str>,
     /// The index of the first operand behind `--`.
     pub(crate) paths: Option<usize>,
-    /// Whether the command only looks, and so can run with no configuration.
+    /// True if the command only looks, and so can run with no configuration.
     pub(crate) looks: bool,
     pub(crate) free: bool,
 }
@@ -241,7 +241,7 @@ fn table(program: &str) -> Option<&'static [ReadingCommand]> {
     }
 }
 
-/// Whether the words of a program are judged here.
+/// True if the words of a program are judged here.
 pub(crate) fn knows(program: &str) -> bool {
     table(program).is_some()
 }
@@ -325,7 +325,7 @@ pub(super) fn words<'c>(
     Ok((operands, paths))
 }
 
-/// Whether a long option takes the next word; `None` for an unknown option.
+/// True if a long option takes the next word; `None` for an unknown option.
 pub(super) fn long(row: &ReadingCommand, word: &str) -> Option<bool> {
     let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
     let mut known = row.words.iter().flat_map(|words| words.split_whitespace());

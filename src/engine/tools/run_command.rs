@@ -66,7 +66,7 @@ pub(crate) struct CommandRun {
     pub(crate) text: String,
 }
 
-/// Whether a command may run.
+/// The ground on which a command may run.
 enum Allowance {
     /// By the user's list, or by an answer for the session.
     Given,
@@ -86,12 +86,12 @@ fn listed(rules: &[String], command: &[String]) -> Option<usize> {
     rules.iter().filter_map(beginning).max()
 }
 
-/// Whether any command could be allowed: otherwise the tool is not offered at all.
+/// True if any command could be allowed: otherwise the tool is not offered at all.
 pub(crate) fn could_run(workspace: &Workspace, approvals: &Approvals) -> bool {
     !workspace.config.commands_allowed.is_empty() || approvals.can_ask() || has_git(&workspace.root)
 }
 
-/// Whether the workspace is a repository, in which git may look without the user's permission.
+/// True if the workspace is a repository, in which git may look without the user's permission.
 pub(crate) fn has_git(root: &Root) -> bool {
     root.path().join(".git").symlink_metadata().is_ok()
 }
@@ -136,7 +136,7 @@ async fn may_run(
     }
 }
 
-/// Whether a command may run, by the list, or by an answer that the user can be asked for. The question is not asked
+/// A command may run by the list, or by an answer that the user can be asked for. The question is not asked
 /// here.
 fn allowance(workspace: &Workspace, approvals: &Approvals, command: &[String]) -> Result<Allowance, Failure> {
     let name = command.first().filter(|name| !name.is_empty());

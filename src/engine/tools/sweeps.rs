@@ -40,7 +40,7 @@ pub(crate) fn objection(root: &Root, programs: &[String], arguments: &[String]) 
     found.map(|(path, why)| format!("it reads whole folders, and {} {why}", clean(&path)))
 }
 
-/// Whether an option is `-r`, alone or among others, or one of its long names, which may be shortened.
+/// True if an option is `-r`, alone or among others, or one of its long names, which may be shortened.
 fn recurses(word: &str) -> bool {
     let short = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
     let letters = short.chars().take_while(char::is_ascii_alphabetic);
@@ -48,7 +48,7 @@ fn recurses(word: &str) -> bool {
     long || letters.into_iter().any(|letter| "rRd".contains(letter))
 }
 
-/// Whether an option makes the program go through links.
+/// True if an option makes the program go through links.
 fn follows(programs: &[String], word: &str) -> bool {
     let is = |known: &[&str]| programs.iter().any(|program| known.contains(&program.as_str()));
     let short = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();

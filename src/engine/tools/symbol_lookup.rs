@@ -132,7 +132,7 @@ async fn beside(root: &Root, document: &Document, name: &str, question: &NameQue
     tokio::task::spawn_blocking(look).await.unwrap_or_default()
 }
 
-/// Whether a text contains this name as a whole word.
+/// True if a text contains this name as a whole word.
 pub(crate) fn holds_word(text: &str, name: &str) -> bool {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(name)

@@ -27,7 +27,7 @@ pub(crate) trait Tool: fmt::Debug + Send + Sync {
     /// The subject of the call.
     fn subject(&self) -> Subject;
 
-    /// Whether its answer depends on more than the file that it names.
+    /// True if its answer depends on more than the file that it names.
     fn spans_files(&self) -> bool {
         false
     }
@@ -123,7 +123,7 @@ fn read<P: Tool + DeserializeOwned + 'static>(given: Value) -> Result<Box<dyn To
 pub struct OutsideTool {
     pub name: String,
     pub description: String,
-    /// Whether a call of it changes files.
+    /// True if a call of it changes files.
     pub edits: bool,
     /// JSON schema of its parameters.
     pub schema: Value,

@@ -109,7 +109,7 @@ fn known_to_git(root: &Root, work: &TaskWork, subject: &Subject) -> Result<(), F
     Err(tool_failure(format!("{path} is left out of version control{why}"), way_out))
 }
 
-/// Whether the file to write can belong to the scope. The edit itself checks which part of its text may change, in
+/// Refuses a file that cannot belong to the scope. The edit itself checks which part of its text may change, in
 /// [`crate::edit::change::change`].
 fn writable(root: &Root, work: &TaskWork, subject: &Subject) -> Result<(), Failure> {
     // The tool resolves, and then checks, a subject without a file: a symbol's bare name, an offered fix.

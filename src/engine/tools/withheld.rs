@@ -18,14 +18,14 @@ const NAME: usize = 400;
 #[derive(Debug, Default)]
 pub(crate) struct Withheld {
     searches: bool,
-    /// Whether a log draws a graph in front of its lines.
+    /// True if a log draws a graph in front of its lines.
     graph: bool,
     seen: Mutex<WithheldCheck>,
 }
 
 #[derive(Debug, Default)]
 struct WithheldCheck {
-    /// Whether the present part of a diff is withheld.
+    /// True if the present part of a diff is withheld.
     within: bool,
     files: BTreeSet<String>,
 }
@@ -37,7 +37,7 @@ impl Withheld {
         Self { searches, graph, ..Self::default() }
     }
 
-    /// Whether a line may be kept.
+    /// True if a line may be kept.
     pub(crate) fn keeps(&self, line: &str) -> bool {
         let mut seen = lock(&self.seen);
         if self.searches

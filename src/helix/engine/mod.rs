@@ -333,7 +333,7 @@ impl EngineHost {
         }
     }
 
-    /// Whether the running task was asked for by a program that joined the session.
+    /// True if the running task was asked for by a program that joined the session.
     fn works_for_others(&self) -> bool {
         let running = self.session.get().and_then(|session| session.agent.turn().now());
         running.is_some_and(|task| task.joined)

@@ -62,13 +62,13 @@ impl PlanPage {
         });
     }
 
-    /// Whether a plan was asked for and is not there yet.
+    /// True if a plan was asked for and is not there yet.
     pub(super) fn is_being_made(&self) -> bool {
         let shown = lock(&self.shown);
         shown.markdown.is_empty() && !shown.request.is_empty()
     }
 
-    /// Whether the page shows a text that belongs to a plan.
+    /// True if the page shows a text that belongs to a plan.
     pub(super) fn stands(&self) -> bool {
         let shown = lock(&self.shown);
         !shown.markdown.is_empty() || !shown.request.is_empty()

@@ -25,7 +25,7 @@ struct Shower {
     unsaved: BTreeSet<String>,
     /// The words of the model since the task began.
     words: String,
-    /// Whether the task is about the plan, and whether it has changed anything.
+    /// True if the task is about the plan, and whether it has changed anything.
     of_plan: bool,
     edited: bool,
 }
@@ -254,7 +254,7 @@ fn look_at_changes(engine: &Arc<EngineHost>) {
     tokio::spawn(async move { engine.changes.look(&engine).await });
 }
 
-/// Whether the disk has another text than the buffer.
+/// True if the disk has another text than the buffer.
 fn unsaved(engine: &EngineHost, path: &str) -> bool {
     let file = engine.setup.root.path().join(path);
     engine.buffers.mirror.of_file(&file).is_some_and(|open| {

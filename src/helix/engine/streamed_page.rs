@@ -48,9 +48,9 @@ struct PageText {
     /// of them has Sextant's text.
     written: Option<String>,
     before: Vec<String>,
-    /// Whether an editor has had it open.
+    /// True if an editor has had it open.
     met: bool,
-    /// Whether a task brings it up to date.
+    /// True if a task brings it up to date.
     streaming: bool,
     /// The time since which an editor is about to open it. The editor reads the file on its own time, and would then
     /// refuse to write one that has changed since.

@@ -363,7 +363,7 @@ pub(super) fn orphaned(table: &mut Table, why: &str) {
     second::server_died(table);
 }
 
-/// Whether it is the editor's last message.
+/// True if it is the editor's last message.
 pub(super) fn leaves(message: &RawMessage) -> bool {
     let body = message.body();
     body.len() < 1024 && matches!(peek(body), Some(Peeked { id: None, method: Some(method) }) if method == "exit")

@@ -313,7 +313,7 @@ async fn send_updates(mut updates: UnboundedReceiver<ProxySays>, sender: LinkSen
     }
 }
 
-/// Whether the next message about the file has a newer text of it.
+/// True if the next message about the file has a newer text of it.
 fn is_old(batch: &[ProxySays], at: usize) -> bool {
     let ProxySays::Changed(old) = &batch[at] else { return false };
     let next = batch[at + 1..].iter().find(|message| match message {

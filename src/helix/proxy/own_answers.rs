@@ -55,7 +55,7 @@ pub(super) fn published(table: &mut Table, body: &[u8]) -> Option<Vec<u8>> {
     if engine_alone { Some(Vec::new()) } else { merged }
 }
 
-/// Whether the editor can be asked to pull again. An editor that can gets Sextant's diagnostics in its pulls, and any
+/// True if the editor can be asked to pull again. An editor that can gets Sextant's diagnostics in its pulls, and any
 /// other by publishing: with both they would stand twice. The specification has the name `diagnostics`, Helix and
 /// `lsp-types` have `diagnostic`.
 pub(super) fn refreshes(table: &Table) -> bool {
@@ -173,7 +173,7 @@ pub(super) fn pulled(table: &mut Table, uri: &str, body: &[u8]) -> Option<Value>
     Some(answer)
 }
 
-/// Whether the editor may get the answer that nothing has changed since its last pull.
+/// True if the editor may get the answer that nothing has changed since its last pull.
 pub(super) fn pull_may_be_unchanged(file: &ProxiedFile) -> bool {
     file.own == file.pulled_own
 }

@@ -33,7 +33,7 @@ const CONTENT_MODIFIED: i64 = -32801;
 pub(super) struct EngineAsk {
     /// Its own id.
     pub(super) id: Value,
-    /// Whether it is `workspace/executeCommand`.
+    /// True if it is `workspace/executeCommand`.
     pub(super) command: bool,
     /// The file that it is about, and the editor's version of it, if the editor has it open.
     pub(super) subject: Option<(String, i64)>,
@@ -244,7 +244,7 @@ pub(super) fn hand_over(table: &mut Table, method: &str, body: &[u8], alone: Opt
     table.to_engine(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parsed.params}));
 }
 
-/// Whether an edit that the server wants now can only come from a command of the engine.
+/// True if an edit that the server wants now can only come from a command of the engine.
 pub(super) fn edits(table: &Table) -> bool {
     table.second.sender.is_some() && table.second.asked.values().any(|ask| ask.command)
 }

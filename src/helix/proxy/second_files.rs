@@ -126,7 +126,7 @@ pub(super) fn subject(table: &Table, params: &Value) -> Result<Option<(String, i
     }
 }
 
-/// Whether the server still has the text that a request was about.
+/// True if the server still has the text that a request was about.
 pub(super) fn still(table: &Table, subject: Option<&(String, i64)>) -> bool {
     let version = |key: &String| table.files.get(key)?.editor.as_ref().map(|(_, version)| *version);
     subject.is_none_or(|(key, asked)| version(key) == Some(*asked))

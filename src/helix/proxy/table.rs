@@ -103,9 +103,9 @@ pub(super) struct AskedActions {
 pub(super) struct ServerSide {
     /// `None` if there is no process, or while it is gone.
     pub(super) outlet: Option<Outlet>,
-    /// Whether it has had its `initialize` (from the editor, or again after a restart) and everything since.
+    /// True if it has had its `initialize` (from the editor, or again after a restart) and everything since.
     pub(super) live: bool,
-    /// Whether a server is wanted at all.
+    /// True if a server is wanted at all.
     pub(super) configured: bool,
     /// The reason why there is no server and will be none.
     pub(super) ended: Option<String>,
@@ -165,7 +165,7 @@ pub(super) struct ProxiedFile {
     pub(super) own: Vec<Value>,
     pub(super) actions: Vec<OwnAction>,
     pub(super) hovers: Vec<OwnHover>,
-    /// Whether the editor pulls here, and how many of Sextant's diagnostics it got last.
+    /// True if the editor pulls here, and how many of Sextant's diagnostics it got last.
     pub(super) pulls: bool,
     pub(super) pulled_own: Vec<Value>,
     /// The server's last answer to a pull, and how many of its published ones the editor has; `None` for all.

@@ -57,7 +57,7 @@ pub(super) fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
     body
 }
 
-/// Whether the server takes Anthropic's cache marks, for a model that caches nothing without them.
+/// True if the server takes Anthropic's cache marks, for a model that caches nothing without them.
 fn passes_marks_on(endpoint: &Endpoint) -> bool {
     endpoint.shown.starts_with("https://openrouter.ai/") && endpoint.model.starts_with("anthropic/")
 }
@@ -71,7 +71,7 @@ fn mark(messages: &mut [Value], grows: bool) {
     }
 }
 
-/// Whether it is one of OpenAI's models that think before they answer.
+/// True if it is one of OpenAI's models that think before they answer.
 pub(super) fn reasons(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or_default();
     NEW_LIMIT.iter().any(|start| name.starts_with(start))

@@ -79,7 +79,7 @@ pub fn next_step(
     facts.into_message()
 }
 
-/// Whether the last sent plan has this step and all behind it unchanged: no step is gone, and no step has moved.
+/// True if the last sent plan has this step and all behind it unchanged: no step is gone, and no step has moved.
 fn is_sent(plan: &PlanFacts, sent: &[&str]) -> bool {
     let shown = sent.iter().rev().find_map(|text| text.split_once(&format!("\n{PLAN}")));
     let Some((_, shown)) = shown else { return plan.plan.len() == 1 };

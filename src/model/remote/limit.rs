@@ -23,7 +23,7 @@ impl AnswerLimit {
         self.set.unwrap_or_else(|| WHOLE_FILES.min(half).min(self.most.load(Ordering::Relaxed)))
     }
 
-    /// Whether a refusal is of a limit that nobody has set, so that a lower one can be tried.
+    /// True if a refusal is of a limit that nobody has set, so that a lower one can be tried.
     pub(super) fn lower(&self, status: u16, detail: &str, sent: u32) -> bool {
         let detail = detail.to_lowercase();
         let named = matches!(status, 400 | 422) && LIMIT_NAMES.iter().any(|name| detail.contains(name));

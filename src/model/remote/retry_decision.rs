@@ -43,7 +43,7 @@ pub(super) enum CallVerdict<T> {
     Again(Duration, String),
 }
 
-/// Whether a refusal is of the tools: servers report that with every status there is. If the server itself is at fault,
+/// True if a refusal is of the tools: servers report that with every status there is. If the server itself is at fault,
 /// it may have stumbled over one call. Then only a missing feature counts.
 fn refuses_tools(status: u16, detail: &str) -> bool {
     let detail = detail.to_lowercase();

@@ -29,7 +29,7 @@ pub(super) enum Role {
 pub(super) struct Name {
     pub(super) text: String,
     pub(super) role: Role,
-    /// Whether its form marks it as a name.
+    /// True if its form marks it as a name.
     pub(super) sure: bool,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Part {
     pub(super) severities: Vec<&'static str>,
     pub(super) providers: Vec<String>,
     pub(super) names: Vec<Name>,
-    /// Whether it is about reports at all, if only as `problems`.
+    /// True if it is about reports at all, if only as `problems`.
     pub(super) speaks: bool,
     /// Words of a message, once the names of places are known.
     pub(super) about: Vec<String>,
@@ -102,12 +102,12 @@ impl RepairWish {
 }
 
 impl Narrowed {
-    /// Whether no report is left aside.
+    /// True if no report is left aside.
     pub fn is_all(&self) -> bool {
         self.missing.is_empty() && (self.parts.is_empty() || self.parts.iter().any(|part| *part == part.unlimited()))
     }
 
-    /// Whether it names this kind.
+    /// True if it names this kind.
     pub fn names(&self, kind: Kind) -> bool {
         self.missing.is_empty() && self.parts.iter().any(|part| part.kinds.contains(&kind))
     }
@@ -169,7 +169,7 @@ impl Part {
             && (self.places.is_empty() || self.places.iter().any(|place| is_in(one.symbol, place)))
     }
 
-    /// Whether its word for a severity limits it: `the F541 error` means F541, at any severity.
+    /// True if its word for a severity limits it: `the F541 error` means F541, at any severity.
     fn minds_severity(&self) -> bool {
         let lint = self.kinds == [Kind::Lint] && self.severities.contains(&"warning");
         let named = !self.codes.is_empty() || (!lint && self.kinds.iter().any(|kind| kind.is_named_error()));
@@ -219,7 +219,7 @@ fn without_files_of_symbols(places: &[String]) -> Vec<String> {
     places.iter().filter(stays).cloned().collect()
 }
 
-/// Whether a symbol is a place, or inside of one: a symbol, a file, a folder.
+/// True if a symbol is a place, or inside of one: a symbol, a file, a folder.
 fn is_in(symbol: &str, place: &str) -> bool {
     let place = place.trim_end_matches('/');
     symbol.strip_prefix(place).is_some_and(|rest| {
@@ -227,7 +227,7 @@ fn is_in(symbol: &str, place: &str) -> bool {
     })
 }
 
-/// Whether a code or a message has a word, in the singular or the plural.
+/// True if a code or a message has a word, in the singular or the plural.
 fn speaks_of(one: &Reported<'_>, word: &str) -> bool {
     let singular = |word: &str| word.strip_suffix('s').filter(|short| short.len() > 3).unwrap_or(word).to_owned();
     let word = singular(&word.to_lowercase());

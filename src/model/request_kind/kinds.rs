@@ -70,12 +70,12 @@ impl Kind {
         }
     }
 
-    /// Whether a word for a severity beside the kind is part of its name: people call all of these errors.
+    /// True if a word for a severity beside the kind is part of its name: people call all of these errors.
     pub(super) fn is_named_error(self) -> bool {
         self != Self::Type
     }
 
-    /// Whether a diagnostic is of this kind: by the theme of its code, or else by its words.
+    /// True if a diagnostic is of this kind: by the theme of its code, or else by its words.
     pub fn holds(self, one: &Reported<'_>) -> bool {
         let message = one.message.to_lowercase();
         let unused = ["unused", "never used", "not used", "not accessed", "never read"];
@@ -110,12 +110,12 @@ fn programs(source: &str) -> Vec<String> {
     names.replace(", ", " and ").split(" and ").map(|name| name.trim().to_owned()).collect()
 }
 
-/// Whether all of its programs are in a list.
+/// True if all of its programs are in a list.
 fn only_of(source: &str, list: &str) -> bool {
     programs(source).iter().all(|name| list.split_whitespace().any(|known| known == name))
 }
 
-/// Whether a provider of this name reports it: `pyright` means `basedpyright` too.
+/// True if a provider of this name reports it: `pyright` means `basedpyright` too.
 pub(super) fn says_so(source: &str, provider: &str) -> bool {
     let family = |name: &str| name == provider || (provider == "pyright" && name == "basedpyright");
     programs(source).iter().any(|name| family(name))

@@ -3,7 +3,7 @@
 use crate::request_kind::lexicon::{ANYTHING, BOUNDS, EDITS, FILLERS, GENERIC, LIGHT, MODALS, POLITE, REST};
 use crate::request_kind::read_request::Word;
 
-/// Whether a clause forbids every change.
+/// True if a clause forbids every change.
 pub(super) fn forbids(clause: &[Word]) -> bool {
     if clause
         .iter()
@@ -70,7 +70,7 @@ pub(super) fn makes_code_do(clause: &[Word], at: usize) -> bool {
     causes || subject
 }
 
-/// Whether such a word is about the work, and not about its result: `a read-only property`.
+/// True if such a word is about the work, and not about its result: `a read-only property`.
 fn is_order(clause: &[Word], at: usize) -> bool {
     let mode = clause.get(at + 1).is_some_and(|next| next.is("mode modo modus"));
     let others = || clause.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, word)| word);
@@ -99,7 +99,7 @@ fn keeps_as_it_is(verb: &Word, after: &[Word]) -> bool {
     kept && !other && is_universal(&all.cloned().collect::<Vec<_>>())
 }
 
-/// Whether a negation is addressed to the agent, and not about the behaviour of the code.
+/// True if a negation is addressed to the agent, and not about the behaviour of the code.
 fn commands_not(clause: &[Word], at: usize) -> bool {
     let before = |back: usize| at.checked_sub(back).and_then(|i| clause.get(i));
     let word = &clause[at];

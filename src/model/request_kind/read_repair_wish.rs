@@ -204,7 +204,7 @@ fn is_verb(word: &Word) -> bool {
     !word.name && (fixes || [TIDIES, DELETES, ADDS, MAKES, APPLIES].iter().any(|verbs| word.begins(verbs)))
 }
 
-/// Whether a word is a name by its form. A German noun has a capital letter and may be a word for reports.
+/// True if a word is a name by its form. A German noun has a capital letter and may be a word for reports.
 fn is_name(word: &Word) -> bool {
     let noun =
         word.raw.chars().skip(1).all(|c| c.is_lowercase() || c.is_ascii_punctuation()) && !word.raw.contains('`');
@@ -212,7 +212,7 @@ fn is_name(word: &Word) -> bool {
     word.name && !(noun && (compound || of_kind(word)))
 }
 
-/// Whether a word has a meaning other than a name; notes its severity, and that it is about reports.
+/// True if a word has a meaning other than a name; notes its severity, and that it is about reports.
 fn is_spoken(word: &Word, part: &mut Part) -> bool {
     let compound = |stem: &str| word.folded.contains(stem);
     let severity = if word.is("error errors errores err") || compound("fehler") || word.nearly("errors errores") {
@@ -249,7 +249,7 @@ const MISSING: &str = "falta fehlend fehlt";
 const SYNTAX: &str = "syntax sintaxis parse-error";
 const LINT: &str = "lint";
 
-/// Whether a word is part of the name of a kind.
+/// True if a word is part of the name of a kind.
 fn of_kind(word: &Word) -> bool {
     [UNUSED, UNDEFINED, MISSING, SYNTAX, LINT, "import variable typ unresolved"].iter().any(|list| word.begins(list))
         || word.is(

@@ -23,7 +23,7 @@ pub(super) enum ClauseWish {
 pub(super) struct Word {
     /// In lower case, without accents and apostrophes.
     pub(super) folded: String,
-    /// Whether its form marks it as a name.
+    /// True if its form marks it as a name.
     pub(super) name: bool,
     /// As the user wrote it.
     pub(super) raw: String,
@@ -73,7 +73,7 @@ impl Word {
     }
 }
 
-/// Whether two words differ by one letter at most.
+/// True if two words differ by one letter at most.
 fn one_slip(a: &str, b: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let start = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
@@ -206,7 +206,7 @@ impl RequestReading {
         sentences
     }
 
-    /// Whether a word of it turns or limits its wish.
+    /// True if a word of it turns or limits its wish.
     pub(super) fn is_negated(&self) -> bool {
         self.clauses().any(|clause| {
             (0..clause.len()).any(|at| clause[at].is(NEGATIONS) && !clause[at].name && !is_harmless(clause, at))
@@ -214,7 +214,7 @@ impl RequestReading {
         }) || self.only_looks()
     }
 
-    /// Whether it forbids every change, and not only changes of a part.
+    /// True if it forbids every change, and not only changes of a part.
     pub(super) fn forbids(&self) -> bool {
         let bars = self.sentences.iter().any(|sentence| {
             let is_condition = |clause: &Clause| clause.first().is_some_and(|word| word.is(CONDITIONS));
@@ -225,7 +225,7 @@ impl RequestReading {
         bars || (self.only_looks() && !matches!(self.wish(), ClauseWish::Repair | ClauseWish::Fix | ClauseWish::Work))
     }
 
-    /// Whether a prohibition is for the time being.
+    /// True if a prohibition is for the time being.
     pub(super) fn waits(&self) -> bool {
         self.clauses().flatten().any(|word| word.is(YET))
     }
@@ -374,7 +374,7 @@ fn fixing_wish(verb: &Word, rest: &[Word], object: &[&Word], wished: bool) -> Op
     None
 }
 
-/// Whether the object of a verb of removal is reports, and no symbol that is called like one.
+/// True if the object of a verb of removal is reports, and no symbol that is called like one.
 fn names_reports(behind: &[Word]) -> bool {
     let end = behind.iter().take_while(|word| !word.is(BOUNDS) || word.name).count();
     let adds = |word: &Word| word.is("up all") || (word.is(FILLERS) && !word.name);
@@ -383,7 +383,7 @@ fn names_reports(behind: &[Word]) -> bool {
     word.reports() && !word.is("type types typing tipo tipos hint hints") && !is_declared(&behind[..=last])
 }
 
-/// Whether a symbol has the last of these words as its name: `impl Error`, and right behind the verb `class error`.
+/// True if a symbol has the last of these words as its name: `impl Error`, and right behind the verb `class error`.
 fn is_declared(words: &[Word]) -> bool {
     let Some((last, before)) = words.split_last() else { return false };
     let capital = last.raw.trim_start_matches(|c: char| !c.is_alphanumeric()).starts_with(char::is_uppercase);

@@ -8,7 +8,7 @@ pub struct WideRename {
     /// The old name, as the user wrote it: a name alone, or a path to a symbol.
     pub old: String,
     pub new: String,
-    /// Whether the request is this and nothing else.
+    /// True if the request is this and nothing else.
     pub whole: bool,
 }
 
@@ -63,7 +63,7 @@ pub fn wide_renames(request: &str) -> Vec<WideRename> {
     }
 }
 
-/// Whether a clause takes something out.
+/// True if a clause takes something out.
 fn limits(clause: &str) -> bool {
     let words = words(clause);
     words.iter().any(|word| is(word, LIMITS)) && !words.iter().any(|word| is(word, ELSE))
@@ -111,7 +111,7 @@ fn reach(words: &[&str]) -> Vec<bool> {
     reached
 }
 
-/// Whether a file or folder limits the place behind the names: `everywhere in a.py`.
+/// True if a file or folder limits the place behind the names: `everywhere in a.py`.
 fn names_place(behind: &[&str]) -> bool {
     behind.windows(2).any(|pair| is(pair[0], AT) && pair[1].contains(['.', '/', ':', '_']))
 }

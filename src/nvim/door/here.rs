@@ -12,12 +12,12 @@ use sextant_base::lock::lock;
 use sextant_engine::api::{Command, Event, PlanMode, Target, UndoRequest, UserAnswer, is_stop, plan_change};
 
 impl NvimDoor {
-    /// Whether a request asks to stop the running task; if so, the task is stopped.
+    /// True if a request asks to stop the running task; if so, the task is stopped.
     pub(super) fn is_stop(&self, json: &str) -> bool {
         serde_json::from_str::<AskParams>(json).is_ok_and(|ask| is_stop(&ask.text)) && self.stop()
     }
 
-    /// Whether a request is for the running task; if so, its model reads it.
+    /// True if a request is for the running task; if so, its model reads it.
     pub(super) fn is_steered(&self, json: &str) -> bool {
         let steers = serde_json::from_str::<Value>(json).is_ok_and(|given| given["steer"] == true);
         steers && self.request(json, true).is_ok_and(|(open, request)| self.steer(&open, request))
@@ -154,7 +154,7 @@ pub(super) fn answer(json: &str) -> UserAnswer {
     }
 }
 
-/// Whether a command comes from a file, of this project or of another one.
+/// True if a command comes from a file, of this project or of another one.
 fn stands_in_file(json: &str) -> bool {
     let given = serde_json::from_str::<Value>(json).unwrap_or_default();
     let place: CommandPlace = serde_json::from_value(given["place"].clone()).unwrap_or_default();

@@ -12,7 +12,7 @@ use sextant_engine::api::{Command, Event, LocatedName, ReviewAction, ReviewReque
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct ReviewParams {
-    /// Whether the user asks for the review, which opens then.
+    /// True if the user asks for the review, which opens then.
     open: bool,
     /// Hands the user's remarks to the agent.
     hand_over: bool,

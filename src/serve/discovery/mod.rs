@@ -63,7 +63,7 @@ pub struct OpenPort {
     pub token_file: PathBuf,
 }
 
-/// Whether a user sees the files of a session in an editor.
+/// True if a user sees the files of a session in an editor.
 pub fn is_editor(entry: &SessionEntry) -> bool {
     entry.editor_pid.is_some()
 }
@@ -119,7 +119,7 @@ pub fn of_workspace(folders: &[PathBuf], root: &Path) -> io::Result<PathBuf> {
     Err(last)
 }
 
-/// Whether a socket in this folder can have a path that the system accepts.
+/// True if a socket in this folder can have a path that the system accepts.
 fn short_enough(folder: &Path) -> bool {
     folder.as_os_str().len() + 1 + 2 * HASH + 1 + LONGEST_NAME < SOCKET_BYTES
 }

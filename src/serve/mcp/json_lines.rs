@@ -33,13 +33,13 @@ const INVALID: i32 = -32600;
 pub(in crate::mcp) struct JsonLines<R> {
     read: BufReader<R>,
     line: Vec<u8>,
-    /// Whether the rest of the line is dropped because it is too long.
+    /// True if the rest of the line is dropped because it is too long.
     skips: bool,
     out: Option<mpsc::Sender<Vec<u8>>>,
     writer: Option<JoinHandle<()>>,
     /// An answer of the transport itself that could not be handed on yet.
     answer: Option<Vec<u8>>,
-    /// Whether the first request has come: before it no other message has a meaning.
+    /// True if the first request has come: before it no other message has a meaning.
     has_begun: bool,
     in_flight: Arc<CallsInFlight>,
     /// Set when the client's folders have changed, before a later message is handed on.
@@ -210,7 +210,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for JsonLines<
     }
 }
 
-/// Whether a connection begins with this message. Other requests are answered before it; no other message has a
+/// True if a connection begins with this message. Other requests are answered before it; no other message has a
 /// meaning.
 fn begins(message: &RxJsonRpcMessage<RoleServer>) -> bool {
     let JsonRpcMessage::Request(request) = message else { return false };

@@ -48,11 +48,11 @@ pub(in crate::mcp) struct McpServer {
     id: Arc<str>,
     /// The folders that the client has open, once it was asked.
     roots: Arc<Mutex<Option<Vec<PathBuf>>>>,
-    /// Whether the folders have changed since: set where messages are read, in their order.
+    /// True if the folders have changed since: set where messages are read, in their order.
     pub(in crate::mcp) stale_roots: Arc<AtomicBool>,
     /// The requests without an answer, where one transport carries them in an order.
     pub(in crate::mcp) in_flight: Arc<CallsInFlight>,
-    /// Whether every client has a session of its own; newer revisions of the protocol do without.
+    /// True if every client has a session of its own; newer revisions of the protocol do without.
     needs_sessions: bool,
     /// Ends every call: the client is gone.
     closing: CancellationToken,

@@ -30,7 +30,7 @@ pub trait OpenWorkspace: Send + Sync {
     /// Notes that the client will not call again.
     async fn client_left(&self, client: &OutsideClient);
 
-    /// Whether calls still belong to this workspace; if not, it is opened again.
+    /// True if calls still belong to this workspace; if not, it is opened again.
     async fn is_there(&self) -> bool;
 
     /// Ends the workspace, with all that it has started.

@@ -20,7 +20,7 @@ pub(in crate::mcp) fn tool(known: OutsideTool) -> Tool {
     Tool::new(known.name, known.description, schema).with_annotations(hints)
 }
 
-/// Whether a tool changes nothing.
+/// True if a tool changes nothing.
 pub(in crate::mcp) fn only_reads(tool: &Tool) -> bool {
     tool.annotations.as_ref().and_then(|hints| hints.read_only_hint).unwrap_or(false)
 }

@@ -105,7 +105,7 @@ impl JoinedSession {
         EditApiClient::tools(&self.client).await.map(|list| list.tools).map_err(read)
     }
 
-    /// Whether the session is still connected.
+    /// True if the session is still connected.
     pub fn is_connected(&self) -> bool {
         self.client.is_connected()
     }

@@ -112,7 +112,7 @@ fn gone(error: &ClientError) -> Failure {
 
 const GONE: &str = "the session is gone";
 
-/// Whether the session, or its editor, ended before it answered: the requested work may have been done.
+/// True if the session, or its editor, ended before it answered: the requested work may have been done.
 pub fn is_gone(failure: &Failure) -> bool {
     let gone = failure.message == GONE || failure.message == EditorError::Closed.to_string();
     failure.kind == FailureKind::Editor && gone

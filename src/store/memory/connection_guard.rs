@@ -81,7 +81,7 @@ impl Watch {
     }
 }
 
-/// Whether another process was found to hold the file: the first caller to find out has waited, the next do not wait.
+/// True if another process was found to hold the file: the first caller to find out has waited, the next do not wait.
 #[derive(Clone, Debug, Default)]
 pub(in crate::memory) struct Held(Arc<AtomicBool>);
 

@@ -62,7 +62,7 @@ pub struct Goal {
     /// Shares are in 0..=1, times in milliseconds; `None` without any measurement.
     pub measured: Option<f64>,
     pub bound: f64,
-    /// Whether the measure must be above the bound, or below it.
+    /// True if the measure must be above the bound, or below it.
     pub above: bool,
 }
 

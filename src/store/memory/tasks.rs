@@ -43,7 +43,7 @@ const SPOKEN: i64 = 200;
 /// Characters of the longest name that this program gives to a task or a process.
 const NAME: usize = 64;
 
-/// Whether a text can be the name of a task or of a process. Such a name may become a file's.
+/// True if a text can be the name of a task or of a process. Such a name may become a file's.
 pub fn is_name(name: &str) -> bool {
     (1..=NAME).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')

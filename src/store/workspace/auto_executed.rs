@@ -123,7 +123,7 @@ fn listed(path: &str) -> Option<&'static str> {
         .or_else(|| edits.then_some("an editor runs it"))
 }
 
-/// Whether a folder is on the way. `hooks` alone is many things, so only a hook's folder at the top counts.
+/// True if a folder is on the way. `hooks` alone is many things, so only a hook's folder at the top counts.
 fn inside(folders: &str, folder: &str) -> bool {
     let found = format!("/{folder}/");
     if folder == "hooks" { folders == found } else { folders.contains(&found) }

@@ -145,12 +145,12 @@ impl OpenFolder {
         &self.name
     }
 
-    /// Whether anything has this name, a link included.
+    /// True if anything has this name, a link included.
     pub fn exists(&self) -> bool {
         self.kind().is_some()
     }
 
-    /// Whether a regular file has this name.
+    /// True if a regular file has this name.
     pub fn is_file(&self) -> bool {
         self.kind() == Some(FileType::RegularFile)
     }
@@ -259,7 +259,7 @@ fn exchange(_: (&OwnedFd, &OsStr), _: (&OwnedFd, &OsStr)) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Whether an exchange failed because the file system does not support it.
+/// True if an exchange failed because the file system does not support it.
 pub fn is_unsupported(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let errno = error.raw_os_error().map(Errno::from_raw_os_error);

@@ -36,7 +36,7 @@ pub fn module_words(path: &str) -> Vec<String> {
     names.into_iter().flat_map(identifiers).map(str::to_owned).collect()
 }
 
-/// Whether these words may name a file.
+/// True if these words may name a file.
 pub(super) fn names_module(path: &str, has: &dyn Fn(&str) -> bool) -> bool {
     let has_all = |name: &&str| identifiers(name).next().is_some() && identifiers(name).all(has);
     module_names(path).is_none_or(|names| names.iter().any(has_all))

@@ -29,7 +29,7 @@ pub struct Importers {
     out_of_sight: BTreeMap<String, OutOfSight>,
     /// The links in the workspace, with their targets in it.
     links: Vec<(String, String)>,
-    /// Whether the workspace has more files than are listed.
+    /// True if the workspace has more files than are listed.
     pub more: bool,
 }
 
@@ -128,29 +128,29 @@ impl Importers {
         self.links.iter().filter(leads).any(is_named)
     }
 
-    /// Whether a class somewhere is fulfilled by a member of this name.
+    /// True if a class somewhere is fulfilled by a member of this name.
     pub fn is_structural_member(&self, name: &str) -> bool {
         self.files.values().any(|lines| lines.structural.contains(name))
     }
 
-    /// Whether a file lists a name of another in its imports, or imports all of them.
+    /// True if a file lists a name of another in its imports, or imports all of them.
     pub fn imports_name(&self, importer: &str, name: &str) -> bool {
         let words = self.files.get(importer).map(|lines| &lines.words);
         words.is_some_and(|words| words.contains(name) || words.contains(EVERYTHING))
     }
 
-    /// Whether a file that mentions a name of another can mean that one.
+    /// True if a file that mentions a name of another can mean that one.
     pub fn may_import_name(&self, importer: &str, name: &str) -> bool {
         let is_whole = |lines: &ImportLines| lines.language.import_form == ImportForm::Whole;
         self.imports_name(importer, name) || self.files.get(importer).is_some_and(is_whole)
     }
 
-    /// Whether a file imports another without a third between them.
+    /// True if a file imports another without a third between them.
     pub fn is_direct(&self, importer: &str, path: &str) -> bool {
         self.files.get(importer).is_some_and(|lines| lines.names(path))
     }
 
-    /// Whether a file with these words may name another one as a whole.
+    /// True if a file with these words may name another one as a whole.
     pub fn mentions_module(&self, file: &str, has: &dyn Fn(&str) -> bool, path: &str) -> bool {
         match self.files.get(file).map(|lines| lines.language.import_form) {
             None | Some(ImportForm::Statement) => has(module_name(path)),

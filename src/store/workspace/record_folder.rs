@@ -57,7 +57,7 @@ impl Record {
         self.folder().join(FILE)
     }
 
-    /// Whether a record exists: a workspace without one has nothing to undo or to go on with.
+    /// True if a record exists: a workspace without one has nothing to undo or to go on with.
     pub fn exists(&self) -> bool {
         self.file().symlink_metadata().is_ok()
     }
@@ -101,7 +101,7 @@ impl Record {
         [self.state.clone(), self.state.join(WORKSPACES), self.folder()]
     }
 
-    /// Whether the workspace holds an apparent record, and the user has not yet seen the notice that it is not read.
+    /// True if the workspace holds an apparent record, and the user has not yet seen the notice that it is not read.
     /// Returns true once.
     pub fn another(&self) -> bool {
         let folder = self.root.join(OLD_FOLDER);

@@ -98,7 +98,7 @@ impl Root {
         &self.path
     }
 
-    /// Whether a path without links lies in Sextant's own state.
+    /// True if a path without links lies in Sextant's own state.
     pub(in crate::workspace) fn is_own(&self, real: &Path) -> bool {
         self.state.as_ref().is_some_and(|state| real.starts_with(state))
     }

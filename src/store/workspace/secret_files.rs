@@ -181,7 +181,7 @@ const SOURCES: &[&str] = &[
     "swift", "ts", "tsx",
 ];
 
-/// Whether a path relative to the root is, by its names, likely to hold secrets. A copy counts as its original.
+/// True if a path relative to the root is, by its names, likely to hold secrets. A copy counts as its original.
 pub fn is_secret(relative: &str) -> bool {
     let relative = bare_names::folded(relative);
     let originals = relative.split('/').map(bare_names::original).collect::<Vec<_>>().join("/");
@@ -232,7 +232,7 @@ fn is_wireguard(name: &str) -> bool {
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Whether a name has these words as words of their own.
+/// True if a name has these words as words of their own.
 fn has_word(name: &str, word: &str) -> bool {
     name.match_indices(word).any(|(at, _)| {
         let (before, after) = (&name[..at], &name[at + word.len()..]);

@@ -22,7 +22,7 @@ pub fn language_of(path: &str) -> Option<&'static Language> {
     own.or_else(|| LANGUAGES.iter().find(holds))
 }
 
-/// Whether a file can be opened as a text of its own language.
+/// True if a file can be opened as a text of its own language.
 pub fn is_plain(root: &Root, path: &str) -> bool {
     !is_notebook(path) && workspace_files::text(root, path).is_some()
 }

@@ -22,7 +22,7 @@ pub struct SearchHit {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hits {
     pub hits: Vec<SearchHit>,
-    /// Whether there were more matches than the limit.
+    /// True if there were more matches than the limit.
     pub more: bool,
     /// Files that are larger than what is read, in their order.
     pub too_large: Vec<String>,

@@ -17,7 +17,7 @@ const LARGEST: u64 = 64 << 20;
 pub struct Listing {
     /// Sorted.
     pub files: Vec<String>,
-    /// Whether there were more files than the limit.
+    /// True if there were more files than the limit.
     pub more: bool,
 }
 

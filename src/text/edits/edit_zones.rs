@@ -63,7 +63,7 @@ pub fn check(text: &str, outline: &Outline, scope: &EditScope, edits: &[TextEdit
 struct Zone {
     code: Range<usize>,
     blank: Range<usize>,
-    /// Whether it holds no symbol: then the symbols around it must not be touched at its edges.
+    /// True if it holds no symbol: then the symbols around it must not be touched at its edges.
     is_free: bool,
 }
 
@@ -108,7 +108,7 @@ impl Zone {
         fits(&edit.range) || slides(text, edit).any(|range| fits(&range))
     }
 
-    /// Whether new text would join the line of a symbol above or below a zone that has none.
+    /// True if new text would join the line of a symbol above or below a zone that has none.
     fn is_glued(&self, text: &str, range: &Range<usize>, edit: &TextEdit) -> bool {
         let (bytes, n) = (edit.text.as_bytes(), edit.text.len());
         if !self.is_free || n == 0 {
@@ -123,7 +123,7 @@ impl Zone {
         above || below
     }
 
-    /// Whether a range is code of the zone, with or without blank lines around it, or blank lines alone.
+    /// True if a range is code of the zone, with or without blank lines around it, or blank lines alone.
     fn holds(&self, text: &str, range: &Range<usize>, is_blank: bool) -> bool {
         if range.start < self.blank.start || range.end > self.blank.end {
             return false;
@@ -136,7 +136,7 @@ impl Zone {
     }
 }
 
-/// Whether a line is a decorator or an attribute and holds no code behind it.
+/// True if a line is a decorator or an attribute and holds no code behind it.
 fn is_decorator(line: &str) -> bool {
     if !["@", "#[", "[["].iter().any(|mark| line.starts_with(mark)) {
         return false;

@@ -118,7 +118,7 @@ fn fit_line_ends(text: &str, symbol: &str, new: String) -> String {
     count.map_or_else(|| new.clone(), |count| line_ends::with_returns(&new, count))
 }
 
-/// Whether content mentions a name, as a word where it is one.
+/// True if content mentions a name, as a word where it is one.
 fn mentions(content: &str, name: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     if name.chars().all(is_word) {

@@ -28,7 +28,7 @@ pub fn places(language: &Language, text: &str) -> Vec<Range<usize>> {
     ImportSpans::of(language, text, &tree, &outline).map(|taken| taken.imports).unwrap_or_default()
 }
 
-/// Whether two texts differ only in import statements at the module level and the blank lines around them. Never true
+/// True if two texts differ only in import statements at the module level and the blank lines around them. Never true
 /// for a text that does not parse any more.
 pub fn only_imports_differ(language: &Language, before: &str, after: &str) -> bool {
     let (Some(before), Some(after)) = (ImportParts::of(language, before), ImportParts::of(language, after)) else {

@@ -30,13 +30,13 @@ pub struct Offer {
     pub outward: String,
     /// The names in that text that others may have given it.
     pub mentions: BTreeSet<String>,
-    /// Whether it can concern others without being named: decorators mark it, or it adds to a type.
+    /// True if it can concern others without being named: decorators mark it, or it adds to a type.
     pub is_decorated: bool,
-    /// Whether it is a class that others fulfil by their members alone.
+    /// True if it is a class that others fulfil by their members alone.
     pub is_structural: bool,
-    /// Whether others use it under any name.
+    /// True if others use it under any name.
     pub is_nameless: bool,
-    /// Whether its loss concerns those alone who use it, unless its class is structural.
+    /// True if its loss concerns those alone who use it, unless its class is structural.
     pub is_nominal: bool,
 }
 

@@ -56,7 +56,7 @@ pub struct Language {
     pub folder_files: &'static [&'static str],
     /// The kinds of symbols that others fulfil by their members alone, or that ask others for members.
     pub structural_kinds: &'static [SymbolKind],
-    /// Whether comments declare types.
+    /// True if comments declare types.
     pub typed_comments: bool,
     /// Members by which the types of the standard library are fulfilled (`SupportsRead` by `read`).
     pub structural_members: &'static [&'static str],
@@ -66,7 +66,7 @@ pub struct Language {
     pub line_comments: &'static [&'static str],
     /// The starts and ends of a block comment.
     pub block_comments: &'static [(&'static str, &'static str)],
-    /// Whether a member of a class means the same when it stands alone at the level of the file.
+    /// True if a member of a class means the same when it stands alone at the level of the file.
     pub members_stand_alone: bool,
     /// The nodes of strings whose lines move along with code that they are indented like.
     pub strings: &'static [&'static str],
@@ -80,7 +80,7 @@ pub struct Language {
     pub closers: &'static [&'static str],
     /// The usual blank lines between symbols at the level of the file.
     pub blank_lines: usize,
-    /// Whether the last member of a list may have a separator behind it.
+    /// True if the last member of a list may have a separator behind it.
     pub trailing_separator: bool,
     /// The node of a block that must not be empty, and the statement that fills it.
     pub filler: Option<(&'static str, &'static str)>,
@@ -88,11 +88,11 @@ pub struct Language {
     pub cheats: &'static [(&'static str, &'static str)],
     /// The nodes whose children are statements.
     pub blocks: &'static [&'static str],
-    /// Whether its symbols divide the whole text, so that a file has no level of its own beside them.
+    /// True if its symbols divide the whole text, so that a file has no level of its own beside them.
     pub is_document: bool,
-    /// Whether its files are programs, and no modules of one.
+    /// True if its files are programs, and no modules of one.
     pub is_shell: bool,
-    /// Whether a text that the grammar cannot parse is wrong. Macros and dialects make it uncertain.
+    /// True if a text that the grammar cannot parse is wrong. Macros and dialects make it uncertain.
     pub reports_syntax: bool,
 }
 
@@ -199,12 +199,12 @@ impl Language {
         (!self.unchecked.is_empty()).then(|| self.compiled(&COMPILED, self.unchecked)).flatten()
     }
 
-    /// Whether the offer of its texts to other files is known.
+    /// True if the offer of its texts to other files is known.
     pub fn has_offers(&self) -> bool {
         !self.interface.is_empty() || !self.hidden.is_empty()
     }
 
-    /// Whether a text is blank but for comments.
+    /// True if a text is blank but for comments.
     pub fn is_only_comments(&self, text: &str) -> bool {
         let mut rest = text.trim_start();
         while !rest.is_empty() {
@@ -222,7 +222,7 @@ impl Language {
         true
     }
 
-    /// Whether a line is in a comment by the look of it.
+    /// True if a line is in a comment by the look of it.
     pub fn is_comment_line(&self, line: &str) -> bool {
         let line = line.trim_start();
         let in_block = |(start, _): &(&str, &str)| line.starts_with(start) || line.starts_with('*');
@@ -247,7 +247,7 @@ impl Language {
     }
 }
 
-/// Whether a text has more than so many words, signs and lines. Their number is at least that of the leaves of its
+/// True if a text has more than so many words, signs and lines. Their number is at least that of the leaves of its
 /// tree.
 fn has_more_words(text: &str, most: usize) -> bool {
     let (mut count, mut in_word) = (0, false);
@@ -259,7 +259,7 @@ fn has_more_words(text: &str, most: usize) -> bool {
     count > most
 }
 
-/// Whether the depth of a tree and the width of its errors keep it cheap to read.
+/// True if the depth of a tree and the width of its errors keep it cheap to read.
 fn is_for_reading(tree: &tree_sitter::Tree) -> bool {
     let (mut cursor, mut depth) = (tree.walk(), 0);
     loop {

@@ -39,7 +39,7 @@ pub struct Symbol {
     pub tail: Option<char>,
     /// The mark between it and its neighbours in a list (`,` between the members of an object).
     pub separator: Option<ListSeparator>,
-    /// Whether another place defines it: a prototype, the signature of an overload.
+    /// True if another place defines it: a prototype, the signature of an overload.
     pub is_declaration: bool,
 }
 
@@ -47,7 +47,7 @@ pub struct Symbol {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListSeparator {
     pub mark: char,
-    /// Whether the last member may have none behind it: the names of one declaration.
+    /// True if the last member may have none behind it: the names of one declaration.
     pub is_strict: bool,
 }
 
@@ -55,7 +55,7 @@ pub struct ListSeparator {
 pub struct Outline {
     /// In source order; a parent stands before its children.
     pub symbols: Vec<Symbol>,
-    /// Whether the text has syntax errors; symbols outside of them are still good.
+    /// True if the text has syntax errors; symbols outside of them are still good.
     pub has_errors: bool,
 }
 

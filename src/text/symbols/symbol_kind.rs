@@ -53,27 +53,27 @@ impl SymbolKind {
         Self::ALL.iter().find(|(_, kind)| *kind == self).map_or("symbol", |(name, _)| name)
     }
 
-    /// Whether it has a body that runs.
+    /// True if it has a body that runs.
     pub fn is_callable(self) -> bool {
         matches!(self, Self::Function | Self::Method | Self::Constructor | Self::Test)
     }
 
-    /// Whether its members can be named from outside: a class, and no function.
+    /// True if its members can be named from outside: a class, and no function.
     pub fn holds_members(self) -> bool {
         !matches!(self, Self::Function | Self::Method | Self::Constructor | Self::Field | Self::Constant | Self::Macro)
     }
 
-    /// Whether a function in it is a method.
+    /// True if a function in it is a method.
     pub fn has_methods(self) -> bool {
         matches!(self, Self::Class | Self::Type | Self::Interface | Self::Impl)
     }
 
-    /// Whether it is a body that runs: what is defined inside concerns only itself.
+    /// True if it is a body that runs: what is defined inside concerns only itself.
     pub fn is_code(self) -> bool {
         matches!(self, Self::Function | Self::Method | Self::Constructor | Self::Test)
     }
 
-    /// Whether it is usually one line among others of its kind, without blank lines between them.
+    /// True if it is usually one line among others of its kind, without blank lines between them.
     pub fn is_compact(self) -> bool {
         matches!(self, Self::Field | Self::Constant | Self::Variable | Self::Key)
     }

@@ -12,9 +12,9 @@ use crate::support::helix_client::{HelixClient, HelixVersion, Seen};
 
 pub struct Helix {
     client: HelixClient,
-    /// Whether it asks for diagnostics, which master alone does.
+    /// True if it asks for diagnostics, which master alone does.
     pulls: bool,
-    /// Whether a plan is what was begun last.
+    /// True if a plan is what was begun last.
     plans: bool,
     /// How many messages had come when it was begun.
     from: usize,
@@ -82,7 +82,7 @@ fn since<'a>(seen: &'a Seen, from: usize, method: &'a str) -> impl Iterator<Item
     messages.filter(move |message| message["method"] == method).map(|message| &message["params"])
 }
 
-/// Whether the progress of what was begun is over; none where nothing has begun.
+/// True if the progress of what was begun is over; none where nothing has begun.
 fn over(seen: &Seen, from: usize) -> Option<bool> {
     let ours = |params: &&Value| params["token"].as_str().is_some_and(|token| token.starts_with("sextant:"));
     let progress = since(seen, from, "$/progress").filter(ours).last()?;

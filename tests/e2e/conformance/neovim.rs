@@ -13,7 +13,7 @@ pub struct Neovim {
     nvim: Nvim,
     root: PathBuf,
     door: Door,
-    /// Whether a plan is what was begun last.
+    /// True if a plan is what was begun last.
     plans: bool,
 }
 

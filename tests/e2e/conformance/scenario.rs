@@ -39,7 +39,7 @@ pub struct ModelAnswer {
     tool: String,
     #[serde(default)]
     with: Value,
-    /// Whether it goes on after this.
+    /// True if it goes on after this.
     #[serde(default)]
     more: bool,
     /// What it says instead of calling a tool.
@@ -48,7 +48,7 @@ pub struct ModelAnswer {
     /// The steps of a plan.
     #[serde(default)]
     plan: Vec<Value>,
-    /// Whether it waits until the scenario lets it go.
+    /// True if it waits until the scenario lets it go.
     #[serde(default)]
     pub held: bool,
 }
@@ -133,7 +133,7 @@ pub struct Asked {
     pub file: String,
     /// One-based; all of the file without it.
     pub line: Option<usize>,
-    /// Whether every file may be changed.
+    /// True if every file may be changed.
     #[serde(default)]
     pub everywhere: bool,
     pub text: String,

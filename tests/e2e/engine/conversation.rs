@@ -15,7 +15,7 @@ fn talk(chats: Vec<ChatReply>) -> Setup {
     Setup { chats, syntax: true, ..Setup::default() }
 }
 
-/// Whether each question begins with the whole of the one before.
+/// True if each question begins with the whole of the one before.
 fn only_added_to(talked: &[Talked]) -> bool {
     talked.windows(2).all(|pair| {
         let (before, after) = (&pair[0], &pair[1]);

@@ -11,7 +11,7 @@ use crate::engine::replace;
 use crate::support::engine::{Setup, TestEngine, last};
 use crate::support::project::Project;
 
-/// Whether any file below the folder holds the word, packed or not.
+/// True if any file below the folder holds the word, packed or not.
 fn on_disk(folder: &Path, word: &str) -> bool {
     std::fs::read_dir(folder).expect("a folder").flatten().any(|entry| {
         let path = entry.path();

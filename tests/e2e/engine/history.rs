@@ -128,7 +128,7 @@ impl Model {
         })
     }
 
-    /// Whether the undo goes through.
+    /// True if the undo goes through.
     fn undo(&mut self, part: &Part, partial: bool) -> bool {
         let walks = matches!(part, Part::Task | Part::LastStep);
         for (nth, task) in (0..self.tasks).rev().enumerate() {

@@ -87,7 +87,7 @@ async fn a_session_that_ends_is_left_and_the_next_call_works_on_the_files() {
     let mut client = McpClient::open(&project, "codex", &[]).await;
     assert!(client.read("read_file", json!({"path": "cart.py"})).await.contains("extra = 1"));
     nvim.child().kill().await.expect("killed");
-    // Whether the end is heard before or behind this call, it is answered, and the one after it works.
+    // The end is heard before or behind this call: it is answered, and the one after it works.
     client.call("read_file", json!({"path": "cart.py"})).await;
     while client.call("read_file", json!({"path": "cart.py"})).await["isError"] == true {}
     let read = client.read("read_file", json!({"path": "cart.py"})).await;

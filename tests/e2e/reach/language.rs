@@ -80,7 +80,7 @@ impl Checker {
         }
     }
 
-    /// Whether the user names it as a command; the others are language servers.
+    /// True if the user names it as a command; the others are language servers.
     pub fn is_command(self) -> bool {
         matches!(self, Self::Cargo | Self::Clippy | Self::Tsc)
     }

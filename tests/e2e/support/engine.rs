@@ -499,12 +499,12 @@ pub struct Setup {
     pub message: Option<String>,
     /// So many are reported by each of two providers.
     pub flood: usize,
-    /// Whether it remembers, where the configuration does not say.
+    /// True if it remembers, where the configuration does not say.
     pub memory: bool,
     pub price: Option<Price>,
     pub fails_from: Option<usize>,
     pub servers: Vec<ServerConfig>,
-    /// Whether syntax errors are reported.
+    /// True if syntax errors are reported.
     pub syntax: bool,
 }
 

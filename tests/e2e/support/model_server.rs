@@ -240,7 +240,7 @@ async fn serve(mut socket: TcpStream, shared: Shared, dealing: Dealing) {
     }
 }
 
-/// Whether the model is told, in the step contract, that what it has done does not hold.
+/// True if the model is told, in the step contract, that what it has done does not hold.
 fn is_held_against_its_end(request: &Request) -> bool {
     let asked = request.said_by("user");
     let words = ["Result of end (failed)", "Result of check (failed)"];

@@ -155,7 +155,7 @@ impl Nvim {
         self.nvim.ui_try_resize(columns, lines).await.expect("another size");
     }
 
-    /// Whether Neovim waits for a key before it does anything else (`Press ENTER`, `-- More --`).
+    /// True if Neovim waits for a key before it does anything else (`Press ENTER`, `-- More --`).
     pub async fn prompts(&self) -> bool {
         let mode = self.nvim.get_mode().await.expect("a mode");
         let of = |name: &str| mode.iter().find(|(key, _)| key.as_str() == Some(name)).map(|(_, value)| value.clone());
@@ -223,7 +223,7 @@ impl Nvim {
         assert!(self.lua::<bool>(ask).await, "no handshake");
     }
 
-    /// Whether this Neovim has the feature (`:help has()`).
+    /// True if this Neovim has the feature (`:help has()`).
     #[allow(dead_code, reason = "the adversary's suite has no use for it")]
     pub async fn has(&self, feature: &str) -> bool {
         self.lua(&format!("return vim.fn.has('{feature}') == 1")).await

@@ -145,7 +145,7 @@ impl<'t> PythonReader<'t> {
         }
     }
 
-    /// Whether the given names have no other use.
+    /// True if the given names have no other use.
     fn is_said_once(&self, given: Node) -> bool {
         let counts = self.words.get_or_init(|| {
             let mut counts = HashMap::new();
@@ -329,7 +329,7 @@ impl<'t> PythonReader<'t> {
         ["true", "integer", "float", "string", "tuple", "ellipsis"].contains(&expr.kind())
     }
 
-    /// Whether the block at the end of a clause does nothing.
+    /// True if the block at the end of a clause does nothing.
     fn is_empty_block(&self, clause: Node) -> bool {
         let mut cursor = clause.walk();
         let block = clause.named_children(&mut cursor).find(|child| child.kind() == "block");

@@ -126,7 +126,7 @@ impl<'t> Names<'t> {
         node.kind().ends_with("string") || node.kind() == "identifier" && self.texts.contains(&text[node.byte_range()])
     }
 
-    /// Whether an expression only names imported things.
+    /// True if an expression only names imported things.
     pub(super) fn only_names_imports(&self, node: Node, text: &str) -> bool {
         let name = &text[node.byte_range()];
         match node.kind() {

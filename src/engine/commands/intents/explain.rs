@@ -76,7 +76,7 @@ pub(crate) fn recognise(phrase: &Phrase) -> Option<Direct> {
     phrase.is(STATS).then_some(Direct::Stats)
 }
 
-/// Whether a text asks to stop the running task.
+/// True if a text asks to stop the running task.
 pub fn is_stop(text: &str) -> bool {
     Phrase::new(text).is_some_and(|phrase| phrase.is(STOP))
 }

@@ -222,7 +222,7 @@ impl Phrase {
         Self { words: self.words[from..].to_vec(), folded: self.folded[from..].to_vec(), ..self }
     }
 
-    /// Whether the word after its verb is `nothing`.
+    /// True if the word after its verb is `nothing`.
     pub(crate) fn speaks_of_nothing(&self) -> bool {
         self.folded.get(1).is_some_and(|word| word == "nothing" || word == "nada")
     }
@@ -338,7 +338,7 @@ const VERBS: &[&str] = &[
     "dime",
 ];
 
-/// Whether an `and` introduces a second request.
+/// True if an `and` introduces a second request.
 pub(crate) fn two_wishes(words: &[String]) -> bool {
     let folded: Vec<String> = words.iter().map(|word| fold(word.trim_end_matches(','))).collect();
     let joins = |word: &String| ["and", "then", "y", "but", "pero", "luego", "so"].contains(&word.as_str());

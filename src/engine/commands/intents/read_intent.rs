@@ -65,7 +65,7 @@ fn is_file(name: &str) -> bool {
     !name.contains("::") && name.contains(['.', '/'])
 }
 
-/// Whether an unknown name deserves an answer, and is not just a word of a sentence.
+/// True if an unknown name deserves an answer, and is not just a word of a sentence.
 pub(crate) fn is_sure(name: &str) -> bool {
     name.contains("::") || name.contains('_') || name.contains('/') || name.contains('.')
 }

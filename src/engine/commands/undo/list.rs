@@ -25,7 +25,7 @@ pub struct ChangingTask {
     pub steps: Vec<DoneStep>,
 }
 
-/// Whether the work of a task is there.
+/// The state of a task's work in the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UndoState {

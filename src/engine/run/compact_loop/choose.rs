@@ -124,7 +124,7 @@ async fn room(model: &dyn Model) -> usize {
     model.abilities().await.context.saturating_mul(BYTES) / PART
 }
 
-/// Whether a file is given as a whole; a file that does not exist yet is.
+/// True if a file is given as a whole; a file that does not exist yet is.
 async fn is_small(workspace: &Workspace, model: &dyn Model, file: &str) -> bool {
     match target::document(workspace, file).await {
         Ok(document) => document.text.len() <= SOURCE.min(room(model).await),

@@ -143,7 +143,7 @@ async fn reports(hub: &DiagnosticsHub, request: &str, scope: &Scope, text: &str)
     relevant.take(REPORTS).map(|found| line(found, text)).collect()
 }
 
-/// Whether a report bears on the request.
+/// True if a report bears on the request.
 pub(super) fn bears(request: &str, found: &LocatedDiagnostic) -> bool {
     let error = found.diagnostic.severity == Severity::Error;
     let quoted = found.diagnostic.code.as_ref().is_some_and(|code| request.contains(code.as_str()));

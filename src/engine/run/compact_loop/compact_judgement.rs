@@ -45,7 +45,7 @@ pub(super) struct TryVerdict {
     pub(super) problems: Vec<String>,
     /// The problems that are reported in the file of the piece.
     reports: Vec<LocatedDiagnostic>,
-    /// Whether servers' fixes are part of the text that was judged.
+    /// True if servers' fixes are part of the text that was judged.
     pub(super) has_offered_fix: bool,
 }
 
@@ -55,13 +55,13 @@ impl TryVerdict {
         (self.new_errors, self.failed_checks, self.left, self.new)
     }
 
-    /// Whether the text before it was better.
+    /// True if the text before it was better.
     pub(super) fn is_worse_than_before(&self) -> bool {
         let useless = self.left > 0 && self.fixed == 0;
         useless || self.new_errors > 0 && self.new_errors >= self.fixed_errors
     }
 
-    /// Whether the text may stand without a remark: its new reports are no errors.
+    /// True if the text may stand without a remark: its new reports are no errors.
     pub(super) fn is_fit(&self) -> bool {
         self.new_errors == 0 && self.left == 0 && self.failed_checks == 0
     }

@@ -62,7 +62,7 @@ pub(super) async fn apply(
     Ok(false)
 }
 
-/// Whether a fix inserts nothing; a fix that cannot be fetched inserts nothing either.
+/// True if a fix inserts nothing; a fix that cannot be fetched inserts nothing either.
 async fn only_removes(workspace: &Workspace, id: &str, deadline: Deadline) -> bool {
     let adds = |wanted: &EditRequest| match wanted {
         EditRequest::Change { hunks, .. } => hunks.iter().any(|hunk| !hunk.text.trim().is_empty()),

@@ -56,7 +56,7 @@ struct Course {
     fault: Option<CompactFault>,
     unchanged: u32,
     tries: u32,
-    /// Whether the model gave the same text twice: it would do so again.
+    /// True if the model gave the same text twice: it would do so again.
     repeats: bool,
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct FileReview {
     pub(crate) baseline: Arc<str>,
     /// The same with the hunks that wait.
     pub(crate) agent: Arc<str>,
-    /// Whether the agent made the file, and nothing of it is accepted yet.
+    /// True if the agent made the file, and nothing of it is accepted yet.
     pub(crate) made: bool,
 }
 
@@ -59,7 +59,7 @@ impl FileReview {
         Self { path: path.to_owned(), baseline: Arc::clone(&text), agent: text, made: before.is_none() }
     }
 
-    /// Whether no hunk waits.
+    /// True if no hunk waits.
     pub(crate) fn is_done(&self) -> bool {
         self.baseline == self.agent
     }
@@ -89,7 +89,7 @@ impl FileReview {
         found
     }
 
-    /// Whether the user has typed some of its removed lines again, right beside it.
+    /// True if the user has typed some of its removed lines again, right beside it.
     fn is_partly_back(&self, hunk: &WaitingHunk, typed: &[TextEdit]) -> bool {
         let old: Vec<&str> =
             self.baseline[hunk.old.clone()].lines().map(str::trim).filter(|line| !line.is_empty()).collect();

@@ -18,7 +18,7 @@ use sextant_text::symbols::outline::Outline;
 pub struct ReviewedFile {
     /// Relative to the root.
     pub path: String,
-    /// Whether the agent made the file.
+    /// True if the agent made the file.
     pub made: bool,
     pub hunks: Vec<ReviewHunk>,
 }
@@ -39,7 +39,7 @@ pub struct ReviewHunk {
     pub added: Vec<String>,
     /// The changed part of each pair of lines; only in hunks of as many lines on both sides.
     pub words: Vec<HunkWords>,
-    /// Whether its lines were changed since: it can be accepted, and not rejected.
+    /// True if its lines were changed since: it can be accepted, and not rejected.
     pub conflict: bool,
     /// The diagnostics that the task introduced in it.
     pub diagnostics: Vec<QuickfixEntry>,

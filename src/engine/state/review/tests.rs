@@ -334,7 +334,7 @@ struct World {
     redoable: Vec<Rejection>,
     lines: BTreeMap<String, Known>,
     next: usize,
-    /// Whether the agent has edited beside typing that is kept apart: its lines may count as typed then.
+    /// True if the agent has edited beside typing that is kept apart: its lines may count as typed then.
     unsure: bool,
 }
 

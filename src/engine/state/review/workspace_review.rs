@@ -66,7 +66,7 @@ pub(crate) struct RejectedText {
 pub struct ReviewNote {
     /// The file, and the symbol where there is one: `cart.py::Cart::total`.
     pub place: String,
-    /// Whether the change there was rejected; else this is a note on a line.
+    /// True if the change there was rejected; else this is a note on a line.
     pub rejected: bool,
     /// The code that it is about.
     pub code: String,
@@ -94,7 +94,7 @@ impl ReviewNote {
 pub(crate) struct Decided {
     /// The text that the buffer gets; `None` where it stays.
     pub(crate) text: Option<String>,
-    /// Whether the file goes: all of a made file was rejected.
+    /// True if the file goes: all of a made file was rejected.
     pub(crate) gone: bool,
     /// Hunks that were changed since and stay.
     pub(crate) conflicts: usize,

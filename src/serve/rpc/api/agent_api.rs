@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::rpc::rpc_failure::CallError;
 use sextant_engine::api::{Delivery, Outcome, Plan, Request, Undone};
 
-/// Whether there was a task to stop.
+/// The answer to a stop: `stopped` is true if there was a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopTaken {
     pub stopped: bool,

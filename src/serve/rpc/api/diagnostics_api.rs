@@ -14,7 +14,7 @@ pub struct IntroducedDiagnostics {
     pub task: Option<String>,
     pub title: String,
     pub entries: Vec<QuickfixEntry>,
-    /// Whether the task runs: its list shows the current state and is not final.
+    /// True if the task runs: its list shows the current state and is not final.
     pub running: bool,
 }
 

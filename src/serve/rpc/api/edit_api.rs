@@ -13,7 +13,7 @@ pub struct ToolList {
     pub tools: Vec<OutsideTool>,
 }
 
-/// Whether there was such a call, or such a client.
+/// The answer about a call or a client: `known` is true if there was one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallKnown {
     pub known: bool,

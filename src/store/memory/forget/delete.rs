@@ -18,7 +18,7 @@ const BEGINNING: usize = 80;
 /// Rows and bytes that are read before some of the rows are deleted.
 const PAGE: (usize, usize) = (1_000, 8 << 20);
 
-/// Whether a text holds a part of one, in any case and across any white space.
+/// True if a text holds a part of one, in any case and across any white space.
 pub(in crate::memory) fn holds(text: &str, part: &str) -> bool {
     let plain = |text: &str| text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
     let (lower, part) = (text.to_lowercase(), plain(part));
@@ -200,7 +200,7 @@ fn of_sessions(conn: &Connection, filter: &Forget, session: Option<i64>, out: &m
     forget_tasks::delete(conn, filter, session, out)
 }
 
-/// Whether a content holds a text.
+/// True if a content holds a text.
 type Test = fn(&str, &str) -> bool;
 
 /// Deletes the rows of a table with a session whose texts match; returns their number.

@@ -64,7 +64,7 @@ impl Forget {
         Self { project: Some(project.into()), ..Self::default() }
     }
 
-    /// Whether a condition is given that only entries can meet.
+    /// True if a condition is given that only entries can meet.
     fn entries_only(&self) -> bool {
         !self.ids.is_empty()
             || self.mode.is_some()

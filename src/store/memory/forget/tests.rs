@@ -21,7 +21,7 @@ fn memory() -> (tempfile::TempDir, Memory) {
     (dir, memory)
 }
 
-/// Whether any file of the folder holds the word, in any case.
+/// True if any file of the folder holds the word, in any case.
 fn on_disk(dir: &Path, word: &str) -> bool {
     let word = word.to_lowercase();
     std::fs::read_dir(dir).unwrap().any(|file| {

@@ -63,7 +63,7 @@ impl Head {
         }
     }
 
-    /// Whether only comments stand above the definition. If other code does, the content takes the place of
+    /// True if only comments stand above the definition. If other code does, the content takes the place of
     /// everything.
     pub(super) fn is_first(&self, language: &Language) -> bool {
         self.text.get(..self.comments).is_some_and(|above| language.is_only_comments(above))

@@ -84,7 +84,7 @@ impl SymbolLayout {
         moved.collect::<Vec<_>>().join("\n")
     }
 
-    /// Whether content lacks the indentation of its first line only, as a quote from the symbol's start does.
+    /// True if content lacks the indentation of its first line only, as a quote from the symbol's start does.
     ///
     /// Then everything after it is indented at least like the symbol, and its block deeper than that.
     fn is_cut(&self, language: &Language, lines: &[String], fixed: &HashSet<usize>) -> bool {

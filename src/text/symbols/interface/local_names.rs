@@ -49,7 +49,7 @@ impl<'a> LocalNames<'a> {
         }
     }
 
-    /// Whether a function binds a name for its module.
+    /// True if a function binds a name for its module.
     pub(super) fn is_global(&self, holder: Option<usize>, name: &str) -> bool {
         let function = holder.map(|holder| &self.outline.symbols[holder].declaration);
         function.is_some_and(|function| {

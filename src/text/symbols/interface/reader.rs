@@ -177,7 +177,7 @@ impl<'a> OfferReader<'a> {
         }
     }
 
-    /// Whether a class that inherits this method has to fill it in.
+    /// True if a class that inherits this method has to fill it in.
     fn is_abstract(&self, symbol: usize) -> bool {
         let symbol = &self.outline.symbols[symbol];
         let class = symbol.parent.map(|class| self.outline.symbols[class].name_range.start);
@@ -242,12 +242,12 @@ fn number(literal: &str) -> &'static str {
     }
 }
 
-/// Whether a name is that of a constant, whose type is its very value.
+/// True if a name is that of a constant, whose type is its very value.
 fn is_constant(name: &str) -> bool {
     name.contains(|c: char| c.is_uppercase()) && !name.contains(|c: char| c.is_lowercase())
 }
 
-/// Whether a call or a subscript makes a value, whose literals may decide its type: `namedtuple("P", "x y")`,
+/// True if a call or a subscript makes a value, whose literals may decide its type: `namedtuple("P", "x y")`,
 /// `Literal["r"]`.
 fn is_made(text: &str) -> bool {
     let mut before = ' ';

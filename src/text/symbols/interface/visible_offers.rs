@@ -121,7 +121,7 @@ struct VisibleReader<'a> {
 }
 
 impl VisibleReader<'_> {
-    /// Whether others can name a symbol: it is in no body and no test.
+    /// True if others can name a symbol: it is in no body and no test.
     fn is_outward(&self, index: usize) -> bool {
         let mut chain = std::iter::successors(Some(index), |at| self.outline.symbols[*at].parent);
         let is_open = |at: usize| self.outline.symbols[at].kind != SymbolKind::Test;
@@ -216,7 +216,7 @@ impl VisibleReader<'_> {
         offer
     }
 
-    /// Whether a word names a member of what is before it.
+    /// True if a word names a member of what is before it.
     fn is_member(&self, at: usize) -> bool {
         self.text[..at].trim_end().ends_with(['.', ':', '>'])
     }

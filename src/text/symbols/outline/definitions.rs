@@ -37,7 +37,7 @@ pub(super) struct FoundDefinition {
     pub(super) tail: Option<char>,
     pub(super) separator: Option<ListSeparator>,
     pub(super) is_declaration: bool,
-    /// Whether it counts only in a value that is a symbol.
+    /// True if it counts only in a value that is a symbol.
     pub(super) is_member: bool,
     pattern: usize,
 }
@@ -118,7 +118,7 @@ impl Definitions {
     }
 }
 
-/// Whether a declared name has others beside it: `int a, b;`.
+/// True if a declared name has others beside it: `int a, b;`.
 fn is_among_others(text: &str, node: &Range<usize>) -> bool {
     text[..node.start].trim_end().ends_with(',') || text[node.end..].trim_start().starts_with(',')
 }
@@ -128,7 +128,7 @@ fn span(node: Node) -> (usize, usize) {
 }
 
 impl<'t> MatchCaptures<'t> {
-    /// Whether the capture is one of a definition or its wrapper.
+    /// True if the capture is one of a definition or its wrapper.
     fn take(&mut self, name: &str, node: Node<'t>) -> bool {
         match name {
             "name" => self.names.push(node),

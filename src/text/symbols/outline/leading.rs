@@ -85,7 +85,7 @@ impl Leading {
     }
 }
 
-/// Whether a comment starts its line, indented like the code below it.
+/// True if a comment starts its line, indented like the code below it.
 fn stands_alike(text: &str, comment: usize, below: usize, gap: usize) -> bool {
     let before = |at: usize| &text[text[..at].rfind('\n').map_or(0, |end| end + 1)..at];
     let indent = before(comment);

@@ -80,7 +80,7 @@ fn give_up(text: &str, out: &mut [Symbol], parent: Option<usize>, start: usize) 
     }
 }
 
-/// Whether nobody can name a definition: a variable of a function, a member of a class or a value without a name. The
+/// True if nobody can name a definition: a variable of a function, a member of a class or a value without a name. The
 /// structure inside of a type definition of the same name is one with it.
 fn is_local(one: &FoundDefinition, parent: Option<&Symbol>) -> bool {
     use SymbolKind::{Class, Constant, Constructor, Field, Method, Type, Variable};

@@ -35,7 +35,7 @@ pub async fn of(language: Language, checker: Checker, root: &Path) -> Option<Vec
     }
 }
 
-/// Whether the checker reads a file of a folder that it was run over. It says nothing about others.
+/// True if the checker reads a file of a folder that it was run over. It says nothing about others.
 pub fn is_read(language: Language, root: &Path, file: &str) -> bool {
     language != Language::Rust || rust::read(root).contains(file)
 }
