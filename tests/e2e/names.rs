@@ -279,8 +279,8 @@ async fn a_server_s_bad_edit_changes_nothing_and_is_said() {
             }),
         ),
         ("garbage", "answered what cannot be read", 1, Box::new(|_| json!([{"reply": ["x", 7]}]))),
-        ("nothing", "fake knows nothing", 1, Box::new(|_| json!([{"reply": null}]))),
-        ("an error", "fake says: scripted", 1, Box::new(|_| json!([{"error": -32602}]))),
+        ("nothing", "fake found nothing", 1, Box::new(|_| json!([{"reply": null}]))),
+        ("an error", "fake answered: scripted", 1, Box::new(|_| json!([{"error": -32602}]))),
         ("that the text has changed", "is not the current one, twice", 2, Box::new(|_| json!([{"error": -32801}]))),
         ("its last word", "is gone (it ended with", 1, Box::new(|_| json!([{"die": 3}]))),
     ];
@@ -336,9 +336,22 @@ async fn without_a_server_that_can_search_is_the_way_out() {
         let engine = engine(&project, servers, replies);
         engine.ask_about(&everywhere("rename f to g for me")).await;
         let told = engine.told();
-        assert!(told[0].contains("no language server of a.py can say of f how to rename it"), "{told:#?}");
+        assert!(told[0].contains("no language server of a.py offers the renames of f"), "{told:#?}");
         assert!(told[0].contains("search finds its places"), "{told:#?}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn uses_that_are_found_by_word_come_with_the_reason() {
+    let project = Project::new(&[("a.py", "def f():\n    return f\n")]);
+    let capabilities = json!({"referencesProvider": true, "textDocumentSync": 1});
+    let on = json!({"textDocument/references": [{"error": -32602}]});
+    let engine = engine(&project, fake(&project, capabilities, on), Vec::new());
+    let request = Request { path: Some("a.py".into()), ..everywhere("who uses f?") };
+    let found = engine.ask_about(&request).await;
+    let summary = found["summary"].as_str().expect("a summary");
+    let words = "1 line of text with f (no language server found the uses of f: fake answered: scripted; found by word";
+    assert!(summary.starts_with(words), "{summary}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -181,16 +181,16 @@ fn named(place: &SymbolPlace, name: Option<&str>) -> Result<(usize, String), Fai
 
 fn unanswered(question: &NameQuestion, name: &str, path: &str, answers: &[LookupAnswer]) -> Failure {
     let (what, hint) = match question {
-        NameQuestion::Definition => ("where it is defined", "search finds it as text"),
-        NameQuestion::References => ("where it is used", "search finds it as text"),
-        NameQuestion::Hover => ("what it is", "read_symbol and search show its source"),
-        NameQuestion::Rename { .. } => ("how to rename it", "search finds its places, and edit_file changes them"),
+        NameQuestion::Definition => ("the definition of", "search finds it as text"),
+        NameQuestion::References => ("the uses of", "search finds it as text"),
+        NameQuestion::Hover => ("the type of", "read_symbol and search show its source"),
+        NameQuestion::Rename { .. } => ("the renames of", "search finds its places, and edit_file changes them"),
     };
     if answers.is_empty() {
-        return tool_failure(format!("no language server of {path} can say of {name} {what}"), hint);
+        return tool_failure(format!("no language server of {path} offers {what} {name}"), hint);
     }
     let reasons: Vec<String> = answers.iter().map(|answer| words(question, answer)).collect();
-    tool_failure(format!("nobody says of {name} {what}: {}", reasons.join("; ")), hint)
+    tool_failure(format!("no language server found {what} {name}: {}", reasons.join("; ")), hint)
 }
 
 fn words(question: &NameQuestion, answer: &LookupAnswer) -> String {
@@ -199,9 +199,9 @@ fn words(question: &NameQuestion, answer: &LookupAnswer) -> String {
         Ok(said) if worth(question, &said.value) == Worth::Unreadable => {
             format!("{provider} answered what cannot be read")
         }
-        Ok(_) => format!("{provider} knows nothing"),
+        Ok(_) => format!("{provider} found nothing"),
         Err(LookupError::TimedOut) => format!("{provider} did not answer in time"),
         Err(LookupError::Gone(reason)) => format!("{provider} is gone ({})", clean(reason)),
-        Err(error) => format!("{provider} says: {}", clean(&error.to_string())),
+        Err(error) => format!("{provider} answered: {}", clean(&error.to_string())),
     }
 }

@@ -26,7 +26,10 @@ async fn reading_and_finding_need_no_model() {
     assert_eq!(say(&engine, "lee b.py").await["summary"], "b.py: 5 lines");
     assert_eq!(say(&engine, "where is g?").await["summary"], "a.py::g, line 5");
     assert_eq!(say(&engine, "¿dónde está h?").await["summary"], "b.py::h, line 4");
-    let uses = say(&engine, "who uses f?").await["answer"].as_str().unwrap().to_owned();
+    let used = say(&engine, "who uses f?").await;
+    let summary = used["summary"].as_str().unwrap();
+    assert!(summary.contains("(no language server of a.py offers the uses of f; found by word"), "{summary}");
+    let uses = used["answer"].as_str().unwrap().to_owned();
     assert!(uses.contains("a.py::g:6: return f()") && uses.contains("b.py::h:5: return f() + 1"), "{uses}");
     assert!(!uses.contains("def f()"), "the definition is no use: {uses}");
     assert_eq!(say(&engine, "list a.py").await["answer"], "function a.py::f\nfunction a.py::g");

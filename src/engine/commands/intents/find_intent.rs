@@ -100,17 +100,20 @@ async fn line_of(workspace: &Workspace, file: &str, names: &str) -> Result<Optio
     Ok(found.map(|start| LineIndex::new(&document.text).line_of(start) + 1))
 }
 
-/// The uses as a language server knows them, as a list; `None` where no server knows any.
-async fn known_uses(edits: &EditService, found: &SymbolPath) -> Option<DirectAnswer> {
-    if found.names.is_empty() {
-        return None;
+/// The uses as a language server knows them, as a list; an empty answer of a server is `None`.
+///
+/// # Errors
+/// No server answers with uses; the message has the reason of each.
+async fn known_uses(edits: &EditService, found: &SymbolPath) -> Result<Option<DirectAnswer>, Failure> {
+    let entries = find_references::uses(edits, &found.to_string()).await?;
+    if entries.is_empty() {
+        return Ok(None);
     }
-    let entries = find_references::uses(edits, &found.to_string()).await.ok().filter(|uses| !uses.is_empty())?;
     let line = |entry: &QuickfixEntry| format!("{}:{}: {}", entry.path, entry.line, entry.text);
     let text = entries.iter().map(line).collect::<Vec<_>>().join("\n");
     let summary = format!("{} to {found}", counted(entries.len(), "reference"));
     let title = format!("Sextant: uses of {found}");
-    Some(DirectAnswer::new(text, summary).showing(Event::Places { title, entries }))
+    Ok(Some(DirectAnswer::new(text, summary).showing(Event::Places { title, entries })))
 }
 
 /// The uses by a server's references, or else the lines that hold the name as a word, with the symbol around each. The
@@ -124,8 +127,14 @@ pub(crate) async fn direct_uses(
     let Some(found) = read_intent::named(&edits.workspace, &edits.approvals, request, given).await? else {
         return Ok(None);
     };
-    if let Some(known) = known_uses(edits, &found).await {
-        return Ok(Some(known));
+    // A file is used by its name: no server is asked.
+    let mut reason = None;
+    if !found.names.is_empty() {
+        match known_uses(edits, &found).await {
+            Ok(Some(known)) => return Ok(Some(known)),
+            Ok(None) => {}
+            Err(failure) => reason = Some(failure.message),
+        }
     }
     let word = if found.names.is_empty() {
         // A file is used by the name that it is imported under.
@@ -144,12 +153,16 @@ pub(crate) async fn direct_uses(
     let (notes, lines): (Vec<&str>, Vec<&str>) = others.partition(|line| search_tool::is_note(line));
     let none = lines.is_empty() || (lines.len() == 1 && lines[0].starts_with("nothing matches"));
     if none {
-        return Ok(Some(DirectAnswer::new(notes.join("\n"), format!("nothing else names {word}"))));
+        let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+        return Ok(Some(DirectAnswer::new(notes.join("\n"), format!("nothing else names {word}{reason}"))));
     }
     let count = lines.len();
     let lines = [lines, notes].concat();
     let by_word = if is_sure(given) || !found.names.is_empty() { &word } else { given };
-    let summary =
-        format!("{} of text with {by_word} (by word; another symbol of that name counts too)", counted(count, "line"));
+    let reason = reason.map(|reason| format!("{reason}; ")).unwrap_or_default();
+    let summary = format!(
+        "{} of text with {by_word} ({reason}found by word: another symbol of that name counts too)",
+        counted(count, "line")
+    );
     Ok(Some(DirectAnswer::new(lines.join("\n"), summary)))
 }
