@@ -17,3 +17,4 @@ pub mod private_files;
 pub mod secrets;
 pub mod suppressions;
 pub mod token;
+pub mod token_estimate;

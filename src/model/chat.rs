@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::token_estimate;
 use crate::tools::ToolSpec;
+use sextant_base::token_estimate;
 
 /// The input of one call. Two calls of one task share all of it but the last messages, so that providers can cache it.
 #[derive(Clone, Copy, Debug)]

@@ -7,9 +7,10 @@ use crate::answer::{AnswerEnd, AnswerParts};
 use crate::chat::{ChatInput, ChatMessage, ChatReply};
 use crate::prompt::{self, Prompt};
 use crate::reply::{self, ReplyReading, tool_objects};
+use crate::reply_schema;
 use crate::stream_filter::Hearing;
 use crate::tools::ToolSpec;
-use crate::{reply_schema, token_estimate};
+use sextant_base::token_estimate;
 
 /// One question in a form without a provider.
 #[derive(Clone, Debug)]

@@ -4,9 +4,9 @@ mod request_parts;
 
 use crate::prompt::Prompt;
 use crate::prompt_texts;
-use crate::token_estimate::newest_within;
 use sextant_base::one_line::{capital, clean};
 use sextant_base::secrets::mask;
+use sextant_base::token_estimate::newest_within;
 
 /// Characters of a line of code that a report quotes.
 const QUOTED: usize = 100;
@@ -213,7 +213,7 @@ fn fence(line: &str) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::token_estimate;
+    use sextant_base::token_estimate;
 
     fn facts() -> CompactFacts {
         CompactFacts {

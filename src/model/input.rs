@@ -97,8 +97,8 @@ pub struct MemoryFacts {
     /// The user's remarks on earlier changes; they come last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
-    /// The most tokens that it may take; the least of the modes' limits if it is not set.
-    pub tokens: Option<usize>,
+    /// The most tokens that all of it may take.
+    pub tokens: usize,
 }
 
 /// A question for a step: the other modes add a contract to it.

@@ -33,5 +33,4 @@ pub mod retry;
 pub mod sse;
 pub mod step;
 pub mod stream_filter;
-pub mod token_estimate;
 pub mod tools;

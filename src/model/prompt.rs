@@ -8,9 +8,10 @@ use crate::plan_contract::Contract;
 use crate::request_kind::{self, Ask};
 use crate::step::LastResult;
 use crate::tools::{Access, ToolSpec};
-use crate::{prompt_texts, token_estimate, tools};
+use crate::{prompt_texts, tools};
 use sextant_base::plural::counted;
 use sextant_base::secrets::mask;
+use sextant_base::token_estimate;
 
 pub mod conversation;
 mod fence;
@@ -22,12 +23,6 @@ use crate::prompt::prompt_budget::PromptBudget;
 
 /// Tokens of the project's conventions in a simple-mode question.
 const STEP_CONVENTIONS: usize = 60;
-/// Memory that a simple-mode prompt carries by default: 100 tokens.
-pub const STEP_MEMORY_TOKENS: usize = 100;
-/// Memory that a plan's prompt carries by default: 200 tokens.
-pub const PLAN_MEMORY_TOKENS: usize = 200;
-/// Memory a supervised step carries: 300 tokens.
-pub const SUPERVISED_MEMORY_TOKENS: usize = 300;
 /// Older results are one line each, and at most so many.
 const OLDER_RESULTS: usize = 5;
 const DIAGNOSTICS: usize = 20;
@@ -66,7 +61,7 @@ pub fn step(input: &StepInput) -> Prompt {
 fn step_with(input: &StepInput, conventions: &str) -> Prompt {
     let ModelInput { context, ask } = input;
     let mut facts = Facts::new(input).within(context.budget);
-    facts.opening(context, conventions, plan_prompt::memory_tokens(&ask.contract));
+    facts.opening(context, conventions);
     facts.contract(&ask.contract);
     facts.inputs(&ask.inputs);
     facts.sources(&context.sources.texts);
@@ -84,7 +79,7 @@ fn step_with(input: &StepInput, conventions: &str) -> Prompt {
 pub fn plan(input: &PlanInput) -> Prompt {
     let ModelInput { context, ask } = input;
     let mut facts = Facts::new(input).within(context.budget);
-    facts.opening(context, &context.framing.conventions, PLAN_MEMORY_TOKENS);
+    facts.opening(context, &context.framing.conventions);
     facts.sources(&context.sources.texts);
     facts.groups(&context.reports);
     facts.diagnostics(&context.reports);
@@ -158,12 +153,12 @@ impl Facts {
     }
 
     /// The beginning of every question. `budget` holds for the memory if the context sets no other.
-    fn opening(&mut self, context: &ModelContext, conventions: &str, budget: usize) {
+    fn opening(&mut self, context: &ModelContext, conventions: &str) {
         self.earlier(&context.request.earlier);
         self.request(&context.request);
         self.workspace(&context.sources.workspace);
         self.conventions(conventions);
-        self.memory(&context.memory, budget);
+        self.memory(&context.memory);
     }
 
     /// `Cart::total` in the active file, the full path elsewhere; the tools take both if the name is unique.
@@ -209,9 +204,9 @@ impl Facts {
         }
     }
 
-    fn memory(&mut self, memory: &MemoryFacts, budget: usize) {
+    fn memory(&mut self, memory: &MemoryFacts) {
         let lines = [memory.lines.as_slice(), &memory.remarks].concat();
-        let kept = token_estimate::newest_within(&lines, memory.tokens.unwrap_or(budget));
+        let kept = token_estimate::newest_within(&lines, memory.tokens);
         if !kept.is_empty() {
             self.block("Memory", &kept.join("\n"));
         }

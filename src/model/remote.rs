@@ -23,9 +23,10 @@ use crate::remote::limit::AnswerLimit;
 use crate::remote::retry_decision::{AskProgress, CallVerdict};
 use crate::retry::{self, RetryNotice, RetryPolicy};
 use crate::step::{Model, ModelError, OnText, PlanReply, Spoken, StepReply, Usage};
-use crate::{model_server_facts, prompt, reply, reply_schema, token_estimate};
+use crate::{model_server_facts, prompt, reply, reply_schema};
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
+use sextant_base::token_estimate;
 
 mod limit;
 mod retry_decision;

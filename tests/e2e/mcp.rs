@@ -126,8 +126,8 @@ async fn three_new_diagnostics_cost_at_most_a_hundred_and_fifty_tokens() {
     let given = replace("shop.py", "return sum(price(name) for name in names)", worse);
     let result = client.call("edit_file", given).await;
     assert!(result["structuredContent"]["new_diagnostics"].as_array().is_some_and(|new| new.len() >= 3), "{result}");
-    let tokens = sextant::llm::token_estimate::estimate(&text(&result));
-    let data = sextant::llm::token_estimate::estimate(&result["structuredContent"].to_string());
+    let tokens = sextant::base::token_estimate::estimate(&text(&result));
+    let data = sextant::base::token_estimate::estimate(&result["structuredContent"].to_string());
     println!("an edit with three new diagnostics: {tokens} tokens as text, {data} as data");
     assert!(tokens <= 150, "{tokens} tokens: {}", text(&result));
 }

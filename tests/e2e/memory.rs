@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use serde_json::{Value, json};
+use sextant::base::token_estimate::estimate;
 use sextant::memory::entry::{Kind, Mode, NewEntry};
 use sextant::memory::forget::Forget;
 use sextant::memory::preferences::Preference;
-use sextant::memory::recall::estimate;
 use sextant::memory::store::Memory;
 use sextant::memory::trace_store::TracedEntry;
 

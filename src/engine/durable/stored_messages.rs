@@ -6,8 +6,8 @@ use serde_json::Value;
 use crate::state::dialogue::Dialogue;
 use crate::state::task::Conversation;
 use crate::state::transcript::Transcript;
+use sextant_base::token_estimate::{BYTES_PER_TOKEN, head_and_tail};
 use sextant_model::step::LastResult;
-use sextant_model::token_estimate::{BYTES_PER_TOKEN, head_and_tail};
 
 /// Bytes of the longest conversation that is stored.
 const LARGEST: usize = 1 << 20;

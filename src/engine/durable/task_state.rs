@@ -15,8 +15,8 @@ use crate::state::authority::Consent;
 use crate::state::notes::Counted;
 use crate::state::task::{Task, TaskProgress};
 use crate::state::task_scope::Scope;
+use sextant_base::token_estimate::head_and_tail;
 use sextant_model::step::Usage;
-use sextant_model::token_estimate::head_and_tail;
 
 /// Grows when an older program could not read the state.
 const VERSION: u32 = 1;

@@ -14,9 +14,10 @@ use crate::state::task::{Conversation, TaskWork};
 use crate::state::task_store::TaskStore;
 use sextant_base::clock::now_ms;
 use sextant_base::plural::counted;
+use sextant_base::token_estimate::estimate;
 use sextant_store::memory::entry::{EntryId, Mode, Role};
 use sextant_store::memory::memory_error::Result;
-use sextant_store::memory::recall::{self, estimate};
+use sextant_store::memory::recall;
 use sextant_store::memory::store::Memory;
 
 /// Tokens for the words and fences around the part.

@@ -7,8 +7,9 @@ use crate::state::task_store::TaskStore;
 use crate::step_executors::module::ModuleContext;
 use crate::step_executors::search_step::terms;
 use sextant_base::clock::now_ms;
+use sextant_base::token_estimate::estimate;
 use sextant_store::memory::entry::{Entry, Kind};
-use sextant_store::memory::recall::{WINDOW_MS, estimate};
+use sextant_store::memory::recall::WINDOW_MS;
 
 /// Lines that a module gets.
 const LINES: usize = 3;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use crate::state::journal::{Checkpoint, Journal};
 use crate::state::transcript::Transcript;
 use sextant_base::plural::counted;
+use sextant_base::token_estimate::newest_within;
 use sextant_model::prompt::prompt_budget::PromptBudget;
-use sextant_model::token_estimate::newest_within;
 
 /// Most names of one edit.
 const NAMES: usize = 4;
@@ -57,7 +57,7 @@ mod tests {
     use crate::state::journal::FileChange;
     use crate::state::task::Task;
     use crate::state::task_scope::Scope;
-    use sextant_model::token_estimate::estimate;
+    use sextant_base::token_estimate::estimate;
 
     #[test]
     fn thousands_of_edits_take_no_more_than_their_budget() {

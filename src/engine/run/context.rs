@@ -18,6 +18,7 @@ use crate::state::task::{Conversation, OfferReports, Task, TaskWork};
 use crate::state::{comparison, wanted_diagnostics};
 use crate::tools;
 use sextant_base::deadline::{AnswerWait, Deadline};
+use sextant_base::token_estimate;
 use sextant_diagnostics::grouping;
 use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_diagnostics::merge::Placed;
@@ -27,7 +28,6 @@ use sextant_model::input::{
 };
 use sextant_model::prompt::prompt_budget::PromptBudget;
 use sextant_model::step::{DiagnosticLine, FixOffer, Model};
-use sextant_model::token_estimate;
 
 /// Most diagnostics of one question. More would not be read, and would cost.
 const DIAGNOSTICS: usize = 12;
@@ -194,7 +194,7 @@ async fn context(
             unsettled,
             ..reports
         },
-        memory: MemoryFacts { lines: part.lines, remarks, tokens: Some(room) },
+        memory: MemoryFacts { lines: part.lines, remarks, tokens: room },
         framing: conventions::framing(edits, model, guides).await,
         budget,
     }

@@ -4,11 +4,11 @@ use crate::state::edit_service::EditService;
 use crate::state::task_store::TaskStore;
 use crate::tools::run_command;
 use sextant_base::plural::counted;
+use sextant_base::token_estimate;
 use sextant_model::abilities::Style;
 use sextant_model::prompt::prompt_budget::PromptBudget;
 use sextant_model::question_frame::Framing;
 use sextant_model::step::Model;
-use sextant_model::token_estimate;
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;
 

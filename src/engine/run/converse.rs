@@ -26,12 +26,12 @@ use crate::state::{span, steering, stop, unusable_reply};
 use crate::tools;
 use sextant_base::failure::Failure;
 use sextant_base::one_line::headline;
+use sextant_base::token_estimate::head_and_tail;
 use sextant_model::chat::{ChatInput, ChatReply, ToolResult};
 use sextant_model::input::StepInput;
 use sextant_model::prompt::conversation;
 use sextant_model::prompt::prompt_budget::PromptBudget;
 use sextant_model::step::{LastResult, Model, ModelError, Spoken};
-use sextant_model::token_estimate::head_and_tail;
 use sextant_model::tools::{ToolSpec, find, offered};
 use sextant_text::symbols::symbol_path::SymbolPath;
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::state::task::TaskIntent;
 use crate::state::task_scope::Scope;
 use sextant_base::plural::counted;
-use sextant_model::token_estimate;
+use sextant_base::token_estimate;
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files::{self, Listing};
 use sextant_text::symbols::language;

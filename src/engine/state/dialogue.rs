@@ -8,7 +8,7 @@ use crate::editor::event::Exchange;
 use crate::state::steering::Steering;
 use crate::state::transcript::Transcript;
 use sextant_base::lock::lock;
-use sextant_model::token_estimate::head_and_tail;
+use sextant_base::token_estimate::head_and_tail;
 
 /// Tokens of the longest answer and of the longest result that a later prompt shows.
 const ANSWER: usize = 400;

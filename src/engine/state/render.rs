@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn a_line_costs_a_few_tokens_on_real_reports() {
         let mut costs: Vec<usize> =
-            sample_lines().iter().map(|line| sextant_model::token_estimate::estimate(line)).collect();
+            sample_lines().iter().map(|line| sextant_base::token_estimate::estimate(line)).collect();
         costs.sort_unstable();
         let (median, longest) = (costs[costs.len() / 2], costs[costs.len() - 1]);
         let cost = format!("median {median}, longest {longest}, of {}", costs.len());

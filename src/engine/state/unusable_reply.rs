@@ -3,9 +3,9 @@
 use crate::events::task_events::TaskEvents;
 use crate::state::task_trace::TraceLog;
 use sextant_base::secrets::{hide_likely, mask};
+use sextant_base::token_estimate::head_and_tail;
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::step::REPLY_IN_TRACE;
-use sextant_model::token_estimate::head_and_tail;
 
 /// The subject of an entry that holds a reply below its first line.
 pub(crate) const ABOUT: &str = "a reply";

@@ -40,8 +40,8 @@ pub(super) fn function(tool: &ToolSpec, schema_key: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::token_estimate;
     use crate::tools::{find, sample_tools};
+    use sextant_base::token_estimate;
 
     #[test]
     fn a_tool_is_described_in_few_words() {

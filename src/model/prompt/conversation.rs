@@ -5,10 +5,11 @@
 
 use crate::input::{ModelContext, RequestFacts};
 use crate::plan_contract::{Contract, PlanFacts};
-use crate::prompt::plan_prompt::{PLAN, memory_tokens};
+use crate::prompt::plan_prompt::PLAN;
 use crate::prompt::prompt_budget::PromptBudget;
 use crate::prompt::{Facts, one_line};
-use crate::{prompt_texts, token_estimate};
+use crate::prompt_texts;
+use sextant_base::token_estimate;
 
 /// The beginning of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub fn opening(
     budget: PromptBudget,
 ) -> ChatOpening {
     let mut facts = Facts::new(&(context, contract, inputs)).within(budget);
-    facts.opening(context, &context.framing.conventions, memory_tokens(contract));
+    facts.opening(context, &context.framing.conventions);
     facts.contract(contract);
     facts.inputs(inputs);
     facts.sources(&context.sources.texts);

@@ -1,7 +1,7 @@
 //! The parts of a step's prompt beyond simple mode: the plan, its progress, the deviation, the step's inputs.
 
 use crate::plan_contract::{Contract, PlanFacts};
-use crate::prompt::{Facts, PLAN_MEMORY_TOKENS, STEP_MEMORY_TOKENS, SUPERVISED_MEMORY_TOKENS, head, one_line};
+use crate::prompt::{Facts, head, one_line};
 use sextant_base::plural::counted;
 
 /// Lines of the plan, escalations of the past.
@@ -21,14 +21,6 @@ pub(super) fn rules(contract: &Contract) -> (&'static str, &'static str) {
             include_str!("supervised.txt"),
             r#""decision": "continue"|"escalate"|"pause"|"complete", "adherence": 0 to 1, "escalation": {"reason": text, "question": text, "options": [text]} or null, "#,
         ),
-    }
-}
-
-pub(super) fn memory_tokens(contract: &Contract) -> usize {
-    match contract {
-        Contract::Simple => STEP_MEMORY_TOKENS,
-        Contract::Planner(_) => PLAN_MEMORY_TOKENS,
-        Contract::Supervised(_) => SUPERVISED_MEMORY_TOKENS,
     }
 }
 

@@ -110,7 +110,7 @@ pub(crate) fn task(tools: &'static [ToolSpec]) -> StepInput {
         request,
         sources,
         reports: ReportFacts { diagnostics, fixes, ..ReportFacts::default() },
-        memory: MemoryFacts { lines: memory, ..MemoryFacts::default() },
+        memory: MemoryFacts { lines: memory, tokens: 100, ..MemoryFacts::default() },
         framing: Framing::default(),
         ..ModelContext::default()
     };

@@ -5,14 +5,14 @@ use proptest::prelude::*;
 #[path = "sample_step.rs"]
 mod facts;
 
-use crate::input::{ModelContext, ModelInput, PlanInput, ReportFacts, RequestFacts, StepInput};
+use crate::input::{MemoryFacts, ModelContext, ModelInput, PlanInput, ReportFacts, RequestFacts, StepInput};
 use crate::plan_contract::{Contract, PlanFacts};
 use crate::prompt::prompt_budget::PromptBudget;
 use crate::prompt::{self, conversation, planning};
 use crate::question_frame::Framing;
 use crate::step::LastResult;
-use crate::token_estimate;
 use crate::tools::sample_tools;
+use sextant_base::token_estimate;
 
 fn task() -> StepInput {
     facts::task(sample_tools::tools())
@@ -130,7 +130,7 @@ fn limits_hold_for_a_big_task() {
     assert!(token_estimate::estimate(memory) <= 100 && memory.ends_with("attempt 499 failed"), "{memory}");
     assert!(prompt.user.contains("280 more") && prompt.user.contains("more lines not shown"));
     let mut planned: PlanInput = bare("");
-    planned.context.memory = input.context.memory;
+    planned.context.memory = MemoryFacts { tokens: 200, ..input.context.memory };
     let planned = prompt::plan(&planned);
     let memory = planned.user.split("<data>\n").nth(1).and_then(|s| s.split("\n</data>").next()).expect("memory");
     assert!((150..=200).contains(&token_estimate::estimate(memory)), "{}", token_estimate::estimate(memory));
@@ -199,11 +199,11 @@ fn each_contract_says_what_it_asks_for_and_where_the_plan_stands() {
 }
 
 #[test]
-fn a_mode_s_memory_keeps_to_its_own_limit() {
-    for ((contract, _), most) in facts::contracts().into_iter().zip([100, 200, 300]) {
+fn the_memory_keeps_to_its_limit() {
+    for most in [100, 200, 300] {
         let memory = (0..500).map(|i| format!("error: attempt {i} failed")).collect();
         let mut input: StepInput = bare("");
-        (input.context.memory.lines, input.ask.contract) = (memory, contract);
+        input.context.memory = MemoryFacts { lines: memory, tokens: most, ..MemoryFacts::default() };
         let user = prompt::step(&input).user;
         let memory = user.split("Memory:\n<data>\n").nth(1).and_then(|s| s.split("\n</data>").next()).expect("memory");
         let tokens = token_estimate::estimate(memory);

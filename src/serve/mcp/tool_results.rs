@@ -45,8 +45,8 @@ pub(in crate::mcp) fn refused(failure: &Failure) -> CallToolResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sextant_base::token_estimate::estimate;
     use sextant_engine::api::outside_tools;
-    use sextant_model::token_estimate::estimate;
 
     #[test]
     fn the_list_of_tools_costs_at_most_twelve_hundred_tokens() {

@@ -9,6 +9,7 @@ use crate::memory::entries::known_session;
 use crate::memory::entry::{COLUMNS, Entry, Mode, from_row};
 use crate::memory::memory_error::Result;
 use crate::memory::store::{self, Memory};
+use sextant_base::token_estimate::estimate;
 
 /// The reach of a recall into the past: 24 hours, in milliseconds.
 pub const WINDOW_MS: i64 = 24 * 60 * 60 * 1000;
@@ -26,11 +27,6 @@ pub fn limit(mode: Mode) -> usize {
         Mode::Planner => 200,
         Mode::Supervised => 300,
     }
-}
-
-/// Tokens of a text when the model's own counter is not at hand: bytes / 3.5, rounded up.
-pub fn estimate(text: &str) -> usize {
-    (text.len() * 2).div_ceil(7)
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

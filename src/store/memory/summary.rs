@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use crate::memory::entries::{known_session, session};
 use crate::memory::entry::{EntryId, Kind, Role};
 use crate::memory::memory_error::Result;
-use crate::memory::recall::estimate;
 use crate::memory::store::{self, Memory};
 use sextant_base::plural::counted;
+use sextant_base::token_estimate::estimate;
 
 /// One contribution to a chat.
 #[derive(Clone, Debug)]

@@ -2,10 +2,10 @@
 
 use crate::support::undo::UndoWords;
 use serde_json::json;
+use sextant::base::token_estimate::estimate;
 use sextant::llm::step::PlanReplyStep;
 use sextant::memory::entry::{Kind, Mode, NewEntry};
 use sextant::memory::preferences::Preference;
-use sextant::memory::recall::estimate;
 use sextant::memory::store::Memory;
 
 use crate::engine::{TEXT, project, replace};
@@ -58,7 +58,7 @@ async fn the_ten_newest_of_a_day_are_recalled_and_no_older_one() {
 }
 
 /// The memory part of the first step's real prompt in this mode, with more to tell than any limit allows.
-async fn full(mode: &str) -> (String, Option<usize>) {
+async fn full(mode: &str) -> (String, usize) {
     let project = project();
     let kept = memory(&project);
     let long = "many words that say little ".repeat(30);
@@ -97,7 +97,7 @@ async fn each_mode_recalls_its_own_kinds_under_its_own_limit() {
         ("supervised", 300, ["[user_feedback]", "[tool_result]"], ["no such kind", "nor this"]),
     ] {
         let (told, tokens) = full(mode).await;
-        assert_eq!(tokens, Some(limit), "{mode}");
+        assert_eq!(tokens, limit, "{mode}");
         let title = estimate("Memory:\n<data>\n\n</data>\n");
         assert!(estimate(&told) + title <= limit && estimate(&told) * 2 > limit, "{mode}: {}", estimate(&told));
         assert!(told.starts_with("prefers k"), "{mode}: {told}");

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::state::transcript::Transcript;
 use sextant_base::plural::counted;
+use sextant_base::token_estimate::{self, head_and_tail};
 use sextant_model::chat::{ChatMessage, ChatReply};
-use sextant_model::token_estimate::{self, head_and_tail};
 
 /// Below this, in tokens, a text is not cut: its mark would be as long.
 const LEAST: usize = 24;

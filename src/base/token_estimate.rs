@@ -5,7 +5,7 @@ pub const BYTES_PER_TOKEN: f64 = 3.5;
 
 /// An estimate, rounded up; good enough for budgets and for providers that report no usage.
 pub fn estimate(text: &str) -> usize {
-    (text.len() as f64 / BYTES_PER_TOKEN).ceil() as usize
+    (text.len() * 2).div_ceil(7)
 }
 
 /// Keeps the newest lines that fit into a budget of tokens; the input is oldest first, and so is the result.
