@@ -1,8 +1,9 @@
 //! Stores the review of a workspace in its record, so that it survives a restart.
 
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 
 use crate::durable::open_store;
+use crate::editor::event::Event;
 use crate::state::review::review_store::ReviewStore;
 use crate::state::review::workspace_review::{RejectedText, ReviewNote, WorkspaceReview};
 use crate::state::task_store::TaskStore;
@@ -15,29 +16,52 @@ const FILE: &str = "review.json";
 /// Most bytes of it that are read.
 const LARGEST: u64 = 64 << 20;
 
-/// Reads the stored review, at the first call.
+/// The name of one that could not be read. Only the last is kept.
+const SET_ASIDE: &str = "review-damaged.json";
+
+/// Reads the stored review, at the first call. An event reports one that cannot be read; its file is set aside.
 pub(crate) async fn load(store: &TaskStore) {
     let review = &store.review;
     let read = || async {
         let record = store.record.clone().filter(|_| store.config.memory.enabled)?;
-        let (from, exists) = (record.clone(), open_store::has_record(store));
-        let stored = tokio::task::spawn_blocking(move || exists.then(|| stored(&from)).flatten()).await;
-        if let Some(known) = stored.ok().flatten() {
-            review.change(|now| *now = known);
+        if !open_store::has_record(store) {
+            return Some(record);
+        }
+        let from = record.clone();
+        let stored = tokio::task::spawn_blocking(move || stored(&from).map_err(|why| set_aside(&from, &why)));
+        match stored.await {
+            Ok(Ok(Some(known))) => review.change(|now| *now = known),
+            Ok(Err(text)) => store.events.show(Event::Progress { text }),
+            Ok(Ok(None)) | Err(_) => {}
         }
         Some(record)
     };
     review.record.get_or_init(read).await;
 }
 
-fn stored(record: &Record) -> Option<WorkspaceReview> {
-    record.look().ok()?;
-    let file = private_files::open(&record.folder().join(FILE), false).ok()?;
-    if file.metadata().ok()?.len() > LARGEST {
-        return None;
+/// The error is the reason why it cannot be read.
+fn stored(record: &Record) -> Result<Option<WorkspaceReview>, String> {
+    let opened = record.look().and_then(|()| private_files::open(&record.folder().join(FILE), false));
+    let file = match opened {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        opened => opened.map_err(|error| error.to_string())?,
+    };
+    if file.metadata().map_err(|error| error.to_string())?.len() > LARGEST {
+        return Err(format!("it has more than {LARGEST} bytes"));
     }
-    let text = std::io::read_to_string(file).ok()?;
-    serde_json::from_str(&text).inspect_err(|error| tracing::warn!(%error, "the stored review cannot be read")).ok()
+    let text = std::io::read_to_string(file).map_err(|error| error.to_string())?;
+    serde_json::from_str(&text).map(Some).map_err(|error| error.to_string())
+}
+
+/// Keeps a review that cannot be read from being overwritten. Returns the words for the user.
+fn set_aside(record: &Record, why: &str) -> String {
+    let (from, to) = (record.folder().join(FILE), record.folder().join(SET_ASIDE));
+    let kept = match std::fs::rename(&from, &to) {
+        Ok(()) => format!("it is now {}", to.display()),
+        Err(error) => format!("it could not be set aside: {error}"),
+    };
+    tracing::warn!(why, "the stored review cannot be read");
+    format!("the changes that waited for your review cannot be read ({why}); {kept}. A new review was begun")
 }
 
 /// Drops what a forgetting takes: all of it, or what holds the text. Files of tasks that the user keeps stay.
@@ -72,7 +96,7 @@ pub(crate) async fn save(review: &ReviewStore) {
     let now = review.now().kept();
     let written = tokio::task::spawn_blocking(move || {
         match record.look() {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             ours => ours?,
         }
         private_files::replace_by(&record.folder().join(FILE), |file| {

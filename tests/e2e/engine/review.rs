@@ -75,6 +75,27 @@ async fn another_process_goes_on_with_the_review_and_the_agent_hears_of_it_once(
 }
 
 #[tokio::test]
+async fn a_review_that_cannot_be_read_is_set_aside_and_reported() {
+    let project = project();
+    let engine = TestEngine::new(&project, setup());
+    edit(&engine, replace("return 1", "return 11")).await;
+    wish(&engine, ReviewAction::Show, ReviewScope::All, "").await;
+    drop(engine);
+    let file = project.record().folder().join("review.json");
+    let text = std::fs::read_to_string(&file).expect("a review");
+    let broken = &text[..text.len() / 2];
+    std::fs::write(&file, broken).expect("half of it");
+    let mut engine = TestEngine::new(&project, setup());
+    edit(&engine, replace("return f()", "return f() + 1")).await;
+    let shown = wish(&engine, ReviewAction::Show, ReviewScope::All, "").await;
+    assert_eq!(shown.total, 1, "the new edit alone");
+    let aside = project.record().folder().join("review-damaged.json");
+    assert_eq!(std::fs::read_to_string(&aside).expect("the old one"), broken);
+    let is_told = |event: &Event| matches!(event, Event::Progress { text } if text.contains("cannot be read") && text.contains("review-damaged.json"));
+    assert_eq!(engine.seen().iter().filter(|event| is_told(event)).count(), 1);
+}
+
+#[tokio::test]
 async fn the_agent_hears_what_was_reported_of_a_rejected_change() {
     let project = project();
     let publish = json!([[{"publish": {"version": "same", "items": "scan"}}]]);
