@@ -13,6 +13,7 @@ use crate::state::comparison::Verdict;
 use crate::state::diagnostics_hub::{DiagnosticsHub, LookedFiles};
 use crate::state::journal::Journal;
 use crate::state::late_log::LateLog;
+use crate::state::pending_report::PendingReport;
 use crate::state::snapshots::{SnapshotKey, Snapshots, add_missing, before_unasked};
 use crate::state::task::{TaskReports, TaskWork};
 use crate::state::{comparison, dedup};
@@ -221,7 +222,7 @@ pub(crate) async fn first_look_ms(hub: &DiagnosticsHub) -> u64 {
 /// The open points of a look before an edit.
 pub(crate) struct LookedBefore {
     /// Providers that have not reported on the exact text that is about to be edited.
-    pub(crate) stale: Vec<String>,
+    pub(crate) stale: Vec<PendingReport>,
     /// The edited files that a provider has not reported on.
     pub(crate) unheard: Vec<String>,
     /// The rest of the deadline, or all of it again.
@@ -279,7 +280,7 @@ pub(crate) async fn doubt_unheard(hub: &DiagnosticsHub, journal: &Journal, mark:
         let Ok(document) = hub.workspace.editor.read(file).await else { continue };
         let ledger = hub.ledger.lock().await;
         let silent = ledger.unsettled(file, &document.text);
-        verdict.pending.extend(silent.iter().map(|provider| format!("{} ({file})", answer_status::short(provider))));
+        verdict.pending.extend(silent.iter().map(|provider| PendingReport::awaited(provider, file)));
         is_covered |= ledger.of(file).next().is_some() || !silent.is_empty();
         there.push(file.to_owned());
     }

@@ -12,6 +12,7 @@ use crate::state::diagnostics_hub::{DiagnosticsHub, LookedFiles};
 use crate::state::edit_request::{self, EditRequest};
 use crate::state::journal::Journal;
 use crate::state::look_reach::family;
+use crate::state::pending_report::PendingReport;
 use crate::state::task::ReachReports;
 use crate::state::unlooked::Unlooked;
 use crate::state::workspace::Workspace;
@@ -42,7 +43,7 @@ pub(crate) struct ReachedFiles {
     pub(crate) open: Vec<String>,
     pub(crate) unlooked: Unlooked,
     /// Providers that have not reported on them before the edit.
-    pub(crate) stale: Vec<String>,
+    pub(crate) stale: Vec<PendingReport>,
     /// Files with a word that the edit changes, where a server knows another meaning of it.
     pub(crate) unrelated: Vec<String>,
 }
@@ -235,11 +236,11 @@ async fn looks_further(hub: &DiagnosticsHub, edited: &[String]) -> bool {
 }
 
 /// The files in reach without a report of a provider that looks further than at one file, as a verdict names them.
-pub(crate) fn unheard(reached: &BTreeSet<String>, reports: &[Report]) -> Vec<String> {
+pub(crate) fn unheard(reached: &BTreeSet<String>, reports: &[Report]) -> Vec<PendingReport> {
     let further = |report: &&Report| looks_far(&report.provider);
     let heard: BTreeSet<&str> = reports.iter().filter(further).map(|report| report.file.as_str()).collect();
     let silent = reached.iter().filter(|path| !heard.contains(path.as_str()));
-    silent.map(|path| format!("all but the syntax ({path})")).collect()
+    silent.map(|path| PendingReport::unchecked(path)).collect()
 }
 
 /// Files as they are now; an unreadable one is left out.
@@ -259,7 +260,11 @@ pub(crate) async fn others(
 }
 
 /// The files in reach of the task's remaining changes that it has not looked at, as a verdict names them.
-pub(crate) async fn unlooked(hub: &DiagnosticsHub, journal: &Journal, reach_reports: &ReachReports) -> Vec<String> {
+pub(crate) async fn unlooked(
+    hub: &DiagnosticsHub,
+    journal: &Journal,
+    reach_reports: &ReachReports,
+) -> Vec<PendingReport> {
     let net = journal.net().into_iter().filter_map(|change| {
         Some(TextChange { path: change.path, before: change.before, after: change.after?.to_string() })
     });
@@ -274,5 +279,5 @@ pub(crate) async fn unlooked(hub: &DiagnosticsHub, journal: &Journal, reach_repo
     let is_known = |file: &String| elsewhere.reached.contains(file) || elsewhere.unrelated.contains(file);
     let is_left = |file: &&String| !is_known(file) && !loaded.contains(file);
     let left = reach.files.iter().filter(is_left).cloned().collect();
-    Unlooked::of(left, &reach.named(), reach.more).with_unread(&reach.unread, &reach.named()).words()
+    Unlooked::of(left, &reach.named(), reach.more).with_unread(&reach.unread, &reach.named()).pending()
 }

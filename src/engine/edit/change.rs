@@ -18,6 +18,7 @@ use crate::state::edit_request::{self, EditOutcome, EditRequest, When};
 use crate::state::edit_service::EditService;
 use crate::state::in_flight::Making;
 use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal};
+use crate::state::pending_report::PendingReport;
 use crate::state::read_views::SeenTexts;
 use crate::state::render::Line;
 use crate::state::snapshots::{SnapshotKey, SnapshotStore, Snapshots, add_missing};
@@ -134,9 +135,9 @@ fn left_out(looked: &LookedFiles, wanted: &[EditRequest]) -> Vec<String> {
 }
 
 /// The open files in reach of an edit that its answer leaves out.
-fn typed_in_reach(looked: &LookedFiles, known: &Baseline) -> Vec<String> {
+fn typed_in_reach(looked: &LookedFiles, known: &Baseline) -> Vec<PendingReport> {
     let typed = lock(&looked.typed).others(&[]).into_iter().filter(|file| known.open.contains(file));
-    typed.map(|file| format!("{file} (somebody types in it)")).collect()
+    typed.map(|file| PendingReport::new(format!("{file} (somebody types in it)"))).collect()
 }
 
 const UNKEPT: &str = "this edit could not be recorded: it cannot be undone once this session is over";
@@ -197,7 +198,7 @@ async fn attempt(
         }
         When::Defer => {
             work.reports.deferred = Some(burst);
-            Verdict { pending: vec![DEFERRED.to_owned()], to_come: true, ..Verdict::without(Status::Partial) }
+            Verdict { pending: vec![PendingReport::new(DEFERRED)], to_come: true, ..Verdict::without(Status::Partial) }
         }
     };
     let (mut notes, created) = (left_out(&edits.hub.looked, wanted), work.reports.created.clone());
@@ -362,7 +363,7 @@ async fn judge(hub: &DiagnosticsHub, work: &mut TaskWork, known: &Baseline, repo
     }
     let mut verdict = comparison::compared(&before, &after, reports).await;
     let unheard = reached::unheard(&known.reached, reports);
-    doubt(&mut verdict, [others, late, known.unlooked.words(), unheard, typed_in_reach(&hub.looked, known)].concat());
+    doubt(&mut verdict, [others, late, known.unlooked.pending(), unheard, typed_in_reach(&hub.looked, known)].concat());
     doubt_stale(&mut verdict, &known.stale);
     if !reports.is_empty() {
         comparison::doubt_coverage(&mut verdict, &known.edited(), &after, reports);

@@ -108,7 +108,7 @@ async fn look_ahead(hub: &DiagnosticsHub, wanted: &[EditRequest]) -> Result<Verd
     }
     let (after, reports) = as_if(&before, &then, reports, &paths);
     let mut verdict = comparison::compared(&before, &after, &reports).await;
-    doubt(&mut verdict, [reached.unlooked.words(), reached::unheard(&looked_at, &reports)].concat());
+    doubt(&mut verdict, [reached.unlooked.pending(), reached::unheard(&looked_at, &reports)].concat());
     doubt_stale(&mut verdict, &reached.stale);
     Ok(verdict)
 }

@@ -11,7 +11,6 @@ use crate::editor::Document;
 use crate::editor::event::QuickfixEntry;
 use crate::run::unfit_ending::CameTo;
 use crate::run::{listed, unfit_ending};
-use crate::state::answer_status;
 use crate::state::answer_status::Status;
 use crate::state::comparison::{self, Verdict};
 use crate::state::delta_wording;
@@ -22,6 +21,7 @@ use crate::state::in_flight::RunningStart;
 use crate::state::journal::Journal;
 use crate::state::look_reach::LookReach;
 use crate::state::outcome::Outcome;
+use crate::state::pending_report::{self, PendingReport};
 use crate::state::render::{self, Line};
 use crate::state::snapshots::{Snapshot, SnapshotKey, Snapshots, with_created};
 use crate::state::task::{TaskCounts, TaskWork};
@@ -90,7 +90,7 @@ pub(crate) async fn finish(
         fixed: verdict.fixed_from(floor),
         unchanged: verdict.unchanged_from(floor),
         diagnostics_status: verdict.status,
-        pending: verdict.pending,
+        pending: pending_report::words(&verdict.pending),
         usage: work.spent.now().used,
         failed_steps: Vec::new(),
         trace: edits.store.trace.of(&work.journal.task),
@@ -102,7 +102,7 @@ const STOPPED: &str = "stopped while it was checked";
 
 /// The verdict where a stop left no time for any.
 fn unreached(files: &[String]) -> Verdict {
-    let pending = files.iter().map(|file| format!("{file} ({STOPPED})")).collect();
+    let pending = files.iter().map(|file| PendingReport::new(format!("{file} ({STOPPED})"))).collect();
     Verdict { pending, ..Verdict::without(if files.is_empty() { Status::Complete } else { Status::Partial }) }
 }
 
@@ -112,7 +112,7 @@ async fn doubt_stopped(hub: &DiagnosticsHub, documents: &[Document], verdict: &m
     let mut open = Vec::new();
     for Document { path, text, .. } in documents {
         let unsettled = ledger.unsettled(path, text);
-        let named = |name: &&str| format!("{} ({path}, {STOPPED})", answer_status::short(name));
+        let named = |name: &&str| PendingReport::of(name, path, STOPPED).until_answered();
         open.extend(unsettled.iter().filter(|name| **name != syntax::NAME || unsettled.len() == 1).map(named));
     }
     drop(ledger);
@@ -206,7 +206,7 @@ async fn of_other_tasks(
     own: &BTreeSet<String>,
     start: &mut Snapshots,
     after: &mut Snapshots,
-) -> Vec<String> {
+) -> Vec<PendingReport> {
     let history = edits.history.lock().await;
     let others = history.iter().filter(|journal| journal.task != task);
     let others: BTreeSet<String> = others.flat_map(Journal::files).collect();

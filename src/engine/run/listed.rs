@@ -15,6 +15,7 @@ use crate::state::diagnostics_hub::{DiagnosticsHub, OWN_CANCEL};
 use crate::state::edit_baseline::{without_late, without_others};
 use crate::state::edit_service::EditService;
 use crate::state::outcome::Listed;
+use crate::state::pending_report::{self, PendingReport};
 use crate::state::snapshots::{SnapshotKey, with_created};
 use crate::state::task::{Task, TaskWork};
 use crate::state::task_scope::Scope;
@@ -29,7 +30,12 @@ const MOST: usize = 8;
 
 /// Shows the list of a task that has changed something, at its end. It replaces the lists of earlier tasks, except
 /// those of clients, which are not the user's own.
-pub(crate) async fn show(hub: &DiagnosticsHub, work: &mut TaskWork, new: &[LocatedDiagnostic], pending: &[String]) {
+pub(crate) async fn show(
+    hub: &DiagnosticsHub,
+    work: &mut TaskWork,
+    new: &[LocatedDiagnostic],
+    pending: &[PendingReport],
+) {
     if work.journal.is_empty() {
         return;
     }
@@ -60,8 +66,9 @@ pub(crate) async fn show(hub: &DiagnosticsHub, work: &mut TaskWork, new: &[Locat
 }
 
 /// The title of a task's list; it marks a list that may be incomplete.
-fn title(request: &str, pending: &[String]) -> String {
-    let open = if pending.is_empty() { String::new() } else { format!(", not known: {}", pending.join(", ")) };
+fn title(request: &str, pending: &[PendingReport]) -> String {
+    let open =
+        if pending.is_empty() { String::new() } else { format!(", not known: {}", pending_report::listed(pending)) };
     format!("Sextant: {request}{open}")
 }
 
@@ -132,25 +139,18 @@ async fn as_known(edits: &EditService, listed: &Listed) -> Option<Listed> {
 }
 
 /// The entries that are still unknown: a silent provider may have answered since.
-async fn still_open(hub: &DiagnosticsHub, pending: &[String]) -> Vec<String> {
+async fn still_open(hub: &DiagnosticsHub, pending: &[PendingReport]) -> Vec<PendingReport> {
     let ledger = hub.ledger.lock().await;
     let silent: BTreeSet<&SnapshotKey> = ledger.silent().collect();
     let known = ledger.snaps();
-    let answered = |entry: &String| {
-        known.keys().filter(|key| !silent.contains(key)).any(|(file, provider)| {
-            let Some(more) = entry.strip_prefix(&format!("{} ({file}", answer_status::short(provider))) else {
-                return false;
-            };
-            let others = || silent.iter().any(|(_, other)| other == provider);
-            more == ")" || UNANSWERED.iter().any(|why| more.starts_with(why)) || more.starts_with(" and ") && !others()
-        })
+    let answers = |entry: &PendingReport, key: &SnapshotKey, file: &String| {
+        key.0 == *file && answer_status::short(&key.1) == entry.provider && !silent.contains(key)
+    };
+    let answered = |entry: &PendingReport| {
+        entry.may_be_answered && entry.files.iter().all(|file| known.keys().any(|key| answers(entry, key, file)))
     };
     pending.iter().filter(|entry| !answered(entry)).cloned().collect()
 }
-
-/// Reasons, behind the name of a file, why a provider had not answered about it; an answer makes them untrue. A file
-/// without a baseline has none later.
-const UNANSWERED: &[&str] = &[", not available", ", by guess only", ", stopped while"];
 
 /// Asks for the reports of these files, since taking back or bringing back has changed their texts. It does so only
 /// where a list may change.

@@ -1,9 +1,10 @@
 //! Decides how much of the answer about diagnostics is known: complete, partial, timeout, unavailable.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::state::pending_report::PendingReport;
 use sextant_diagnostics::model::{Freshness, Report};
 use sextant_diagnostics::syntax;
 
@@ -35,13 +36,9 @@ impl Status {
 }
 
 /// The status from the reports alone, with the pending providers.
-pub(crate) fn status(reports: &[Report]) -> (Status, Vec<String>) {
-    let open = reports.iter().filter(|report| !report.freshness.is_fresh());
-    let (late, others): (Vec<&Report>, Vec<&Report>) =
-        open.partition(|report| !matches!(report.freshness, Freshness::Quiet | Freshness::Unavailable));
-    let count = late.len() + others.len();
-    let mut pending = late_words(&late);
-    pending.extend(unproven_words(&others));
+pub(crate) fn status(reports: &[Report]) -> (Status, Vec<PendingReport>) {
+    let count = reports.iter().filter(|report| !report.freshness.is_fresh()).count();
+    let mut pending = PendingReport::without_proof(reports);
     let status = if reports.is_empty() {
         Status::Skipped
     } else if pending.is_empty() {
@@ -57,44 +54,8 @@ pub(crate) fn status(reports: &[Report]) -> (Status, Vec<String>) {
     if only_syntax.is_empty() {
         return (status, pending);
     }
-    pending.extend(only_syntax.into_iter().map(unchecked));
+    pending.extend(only_syntax.into_iter().map(PendingReport::unchecked));
     (if status == Status::Complete { Status::Partial } else { status }, pending)
-}
-
-/// The most files that are named for one late provider; the rest is a number.
-const NAMED: usize = 3;
-
-/// The late providers with their files.
-fn late_words(late: &[&Report]) -> Vec<String> {
-    let mut by_name: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    late.iter().for_each(|report| by_name.entry(&report.provider).or_default().push(&report.file));
-    let words = |(provider, files): (&str, Vec<&str>)| match files.len() {
-        0..=NAMED => files.iter().map(|file| format!("{} ({file})", short(provider))).collect::<Vec<_>>(),
-        many => vec![format!("{} ({} and {} others)", short(provider), files[0], many - 1)],
-    };
-    by_name.into_iter().flat_map(words).collect()
-}
-
-/// The providers without a proof, with the reason. Where many files have the same, one is named for all.
-fn unproven_words(others: &[&Report]) -> Vec<String> {
-    let word = |report: &Report| match (report.freshness, report.note.as_deref()) {
-        (Freshness::Quiet, _) => "by guess only".to_owned(),
-        (_, Some(note)) => format!("not available: {note}"),
-        (_, None) => "not available".to_owned(),
-    };
-    let mut groups: Vec<(&str, String, Vec<&str>)> = Vec::new();
-    for report in others {
-        let (name, word) = (short(&report.provider), word(report));
-        match groups.iter_mut().find(|(known, same, _)| *known == name && *same == word) {
-            Some((_, _, files)) => files.push(&report.file),
-            None => groups.push((name, word, vec![&report.file])),
-        }
-    }
-    let words = |(name, word, files): (&str, String, Vec<&str>)| match files.len() {
-        0..=NAMED => files.iter().map(|file| format!("{name} ({file}, {word})")).collect::<Vec<_>>(),
-        many => vec![format!("{name} ({} and {} others, {word})", files[0], many - 1)],
-    };
-    groups.into_iter().flat_map(words).collect()
 }
 
 pub(crate) fn short(provider: &str) -> &str {
@@ -106,11 +67,6 @@ pub(crate) fn may_come(report: &Report) -> bool {
     !report.freshness.is_fresh() && report.freshness != Freshness::Unavailable
 }
 
-/// The pending entry of a file that only the parser reads.
-pub(super) fn unchecked(file: &str) -> String {
-    format!("all but the syntax ({file})")
-}
-
 /// The files that only the parser reports on: a text that parses may still have other errors.
 fn only_syntax(reports: &[Report]) -> BTreeSet<&str> {
     let by = |syntax: bool| {
@@ -118,41 +74,4 @@ fn only_syntax(reports: &[Report]) -> BTreeSet<&str> {
         chosen.map(|report| report.file.as_str()).collect::<BTreeSet<_>>()
     };
     by(true).difference(&by(false)).copied().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn report(file: &str, freshness: Freshness, note: Option<&str>) -> Report {
-        let provider = if freshness == Freshness::Quiet { "lsp:clangd" } else { "tool:cargo" };
-        Report {
-            provider: provider.into(),
-            file: file.into(),
-            diagnostics: Vec::new(),
-            freshness,
-            version: None,
-            wanted_version: None,
-            elapsed_ms: 0,
-            note: note.map(str::to_owned),
-            unasked: None,
-        }
-    }
-
-    #[test]
-    fn one_reason_of_many_files_stands_once() {
-        let stopped = |file| report(file, Freshness::Unavailable, Some("it stopped in a.rs"));
-        let mut reports: Vec<Report> = ["b.rs", "c.rs", "d.rs", "e.rs"].map(stopped).into();
-        reports.push(report("f.rs", Freshness::Unavailable, Some("it is not saved")));
-        reports.extend(["g.cc", "h.cc"].map(|file| report(file, Freshness::Quiet, None)));
-        assert_eq!(
-            status(&reports).1,
-            [
-                "tool:cargo (b.rs and 3 others, not available: it stopped in a.rs)",
-                "tool:cargo (f.rs, not available: it is not saved)",
-                "clangd (g.cc, by guess only)",
-                "clangd (h.cc, by guess only)",
-            ]
-        );
-    }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::state::answer_status::{self, Status, short};
+use crate::state::answer_status::{self, Status};
 use crate::state::dedup::{self, DedupItem, Fate};
+use crate::state::pending_report::PendingReport;
 use crate::state::snapshots::{Snapshot, SnapshotKey, Snapshots};
 use sextant_base::one_line::headline;
 use sextant_diagnostics::delta::{MatchedBy, SnapshotChange, SnapshotFile, delta};
@@ -23,8 +24,8 @@ pub(crate) struct Verdict {
     /// The unchanged diagnostics whose words have changed, with their earlier words.
     pub updated: Vec<(LocatedDiagnostic, String)>,
     pub masked: usize,
-    /// Providers that have not answered yet, as `basedpyright (src/shop/cart.py)`.
-    pub pending: Vec<String>,
+    /// The parts that are not known, such as providers that have not answered yet.
+    pub pending: Vec<PendingReport>,
     /// True if one of those may still answer. A file that only the parser reads, or a provider that is gone, has no
     /// answer to wait for.
     pub to_come: bool,
@@ -76,26 +77,26 @@ impl Verdict {
 
 /// Names the edited files that only the parser is known to report on, and those without any report.
 pub(crate) fn doubt_coverage(verdict: &mut Verdict, files: &[String], known: &Snapshots, reports: &[Report]) {
-    let asked = |verdict: &Verdict, file: &str| {
-        let word = format!("({file}");
-        reports.iter().any(|report| report.file == file) || verdict.pending.iter().any(|open| open.contains(&word))
+    let asked = |verdict: &Verdict, file: &String| {
+        reports.iter().any(|report| report.file == *file)
+            || verdict.pending.iter().any(|open| open.files.contains(file))
     };
     let others = |file: &String| reports.iter().any(|one| one.file == *file && one.provider != syntax::NAME);
     let mut uncovered = 0;
     for file in files {
         let providers: Vec<&str> = known.keys().filter(|key| key.0 == *file).map(|key| key.1.as_str()).collect();
-        let word = match providers.as_slice() {
+        let entry = match providers.as_slice() {
             [syntax::NAME] if others(file) => continue,
-            [syntax::NAME] => answer_status::unchecked(file),
+            [syntax::NAME] => PendingReport::unchecked(file),
             [_, ..] => continue,
             [] if asked(verdict, file) => continue,
             [] => {
                 uncovered += 1;
-                format!("nothing checks {file}")
+                PendingReport::about(file, format!("nothing checks {file}"))
             }
         };
-        if !verdict.pending.contains(&word) {
-            verdict.pending.push(word);
+        if !verdict.pending.contains(&entry) {
+            verdict.pending.push(entry);
         }
         if verdict.status == Status::Complete {
             verdict.status = Status::Partial;
@@ -118,7 +119,7 @@ pub(crate) async fn compared(before: &Snapshots, after: &Snapshots, reports: &[R
 /// Compares two snapshots, only where both sides are fresh. A provider without a baseline for a file does not show what
 /// is new there, and the status reports that. Reports of several providers at one place count once. The status of the
 /// reports alone comes from [`status`].
-fn compare(before: &Snapshots, after: &Snapshots, status: Status, pending: Vec<String>) -> Verdict {
+fn compare(before: &Snapshots, after: &Snapshots, status: Status, pending: Vec<PendingReport>) -> Verdict {
     let mut verdict = Verdict { pending, ..Verdict::without(status) };
     let mut without_baseline = Vec::new();
     let (mut old, mut new) = (Vec::new(), Vec::new());
@@ -128,7 +129,7 @@ fn compare(before: &Snapshots, after: &Snapshots, status: Status, pending: Vec<S
         let counts = |key: &&SnapshotKey| provider != syntax::NAME || !known_of_others(before, after, key);
         let (known, unknown): (Vec<&SnapshotKey>, Vec<&SnapshotKey>) =
             keys.into_iter().filter(counts).partition(|key| before.contains_key(*key));
-        without_baseline.extend(unknown.iter().map(|key| format!("{} ({}, no baseline)", short(&provider), key.0)));
+        without_baseline.extend(unknown.iter().map(|key| PendingReport::of(&provider, &key.0, "no baseline")));
         compare_provider(before, after, &known, &mut old, &mut new);
     }
     old.extend(unheard(before, after));

@@ -2,13 +2,14 @@
 
 use crate::state::answer_status::Status;
 use crate::state::comparison::Verdict;
+use crate::state::pending_report;
 use crate::state::render::Line;
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
 
 /// The known state of the diagnostics after a task.
 pub(crate) fn of_task(verdict: &Verdict, new: usize, fixed: usize, all: usize) -> String {
-    let pending = verdict.pending.join(", ");
+    let pending = pending_report::listed(&verdict.pending);
     let count = counted(new, "new diagnostic");
     match verdict.status {
         Status::Complete => format!("{count}, {fixed} fixed, {all} unchanged"),
@@ -23,7 +24,7 @@ pub(crate) fn of_task(verdict: &Verdict, new: usize, fixed: usize, all: usize) -
 
 /// Like [`of_task`], for a step of a plan.
 pub(crate) fn of_step(verdict: &Verdict, new: usize, fixed: usize) -> String {
-    let pending = verdict.pending.join(", ");
+    let pending = pending_report::listed(&verdict.pending);
     match verdict.status {
         Status::Complete => format!("{fixed} fixed, {new} new"),
         Status::Partial if new == 0 => format!("{fixed} fixed so far, whether anything is new is not known: {pending}"),
@@ -52,7 +53,7 @@ pub(crate) fn of_edit(status: Status, new: usize, fixed: usize, more: &str) -> S
 
 /// Like [`of_task`], for an edit that is not made, before the lines of its new diagnostics.
 pub(crate) fn of_candidate(verdict: &Verdict, new: &[Line]) -> String {
-    let pending = verdict.pending.join(", ");
+    let pending = pending_report::listed(&verdict.pending);
     let errors = new.iter().all(|line| line.severity == "error");
     let count = match errors {
         true => counted(new.len(), "error"),
@@ -87,6 +88,7 @@ fn unknown(status: Status) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::pending_report::PendingReport;
 
     const ALL: [Status; 6] =
         [Status::Complete, Status::Partial, Status::Timeout, Status::Unavailable, Status::Skipped, Status::Off];
@@ -94,7 +96,7 @@ mod tests {
     #[test]
     fn nothing_new_is_said_only_where_all_is_known() {
         for status in ALL {
-            let verdict = Verdict { pending: vec!["fake (a.py)".into()], ..Verdict::without(status) };
+            let verdict = Verdict { pending: vec![PendingReport::awaited("fake", "a.py")], ..Verdict::without(status) };
             let words = [of_task(&verdict, 0, 2, 0), of_step(&verdict, 0, 2), of_edit(status, 0, 2, ", 3 unchanged")];
             let ahead = of_candidate(&verdict, &[]);
             assert_eq!(ahead.contains("nothing"), status == Status::Complete, "{status:?}: {ahead}");
@@ -104,7 +106,8 @@ mod tests {
                 assert_eq!(words.contains("known"), status != Status::Complete, "{status:?}: {words}");
             }
         }
-        let verdict = Verdict { pending: vec!["fake (a.py)".into()], ..Verdict::without(Status::Partial) };
+        let verdict =
+            Verdict { pending: vec![PendingReport::awaited("fake", "a.py")], ..Verdict::without(Status::Partial) };
         assert_eq!(of_step(&verdict, 1, 0), "0 fixed and 1 new so far, not known: fake (a.py)");
         assert_eq!(of_edit(Status::Partial, 1, 0, ""), "partly known: 1 new so far, 0 fixed");
     }

@@ -8,6 +8,7 @@ use crate::state::comparison::Verdict;
 use crate::state::delta_wording;
 use crate::state::edit_request::EditOutcome;
 use crate::state::frequent_codes::UsualKinds;
+use crate::state::pending_report;
 use crate::state::render::Line;
 use sextant_diagnostics::located::LocatedDiagnostic;
 
@@ -92,7 +93,7 @@ impl EditAnswer {
                 masked: verdict.masked,
                 revealed: verdict.revealed.iter().filter(floor).take(checks.max).map(Line::of).collect(),
                 diagnostics_status: verdict.status,
-                pending: verdict.pending.clone(),
+                pending: pending_report::words(&verdict.pending),
                 to_come: verdict.to_come,
                 late: late.iter().filter(floor).map(Line::of).collect(),
             },
@@ -209,7 +210,7 @@ pub(crate) fn deferred(verdict: &Verdict, checks: &Checks) -> String {
         vec![format!("diagnostics of the edits before: {}", delta_wording::of_edit(verdict.status, new, fixed, ""))];
     out.extend(verdict.new_from(floor).take(checks.max).map(|found| format!("  {}", Line::of(found).text(""))));
     if !verdict.pending.is_empty() {
-        out.push(not_known(&verdict.pending, verdict.to_come));
+        out.push(not_known(&pending_report::words(&verdict.pending), verdict.to_come));
     }
     out.join("\n")
 }

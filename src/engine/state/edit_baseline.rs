@@ -7,6 +7,7 @@ use crate::editor::Document;
 use crate::state::answer_status::Status;
 use crate::state::comparison::Verdict;
 use crate::state::edit_request::EditRequest;
+use crate::state::pending_report::PendingReport;
 use crate::state::snapshots::{Snapshot, SnapshotKey, Snapshots, add_missing};
 use crate::state::unlooked::Unlooked;
 use sextant_base::plural::counted;
@@ -29,7 +30,7 @@ pub(crate) struct Baseline {
     /// The files that the edits have changed so far.
     edited: BTreeSet<String>,
     /// Providers that have not reported on the exact text that an edit found.
-    pub stale: Vec<String>,
+    pub stale: Vec<PendingReport>,
 }
 
 impl Baseline {
@@ -95,7 +96,7 @@ impl Baseline {
         looked_at: impl IntoIterator<Item = String>,
         open: Vec<String>,
         unlooked: &Unlooked,
-        stale: Vec<String>,
+        stale: Vec<PendingReport>,
     ) {
         self.reached.extend(looked_at);
         self.open.extend(open);
@@ -146,7 +147,7 @@ pub(crate) fn without_others(
     after: &mut Snapshots,
     own: impl Fn(&str) -> bool,
     is_in_reach: impl Fn(&str) -> bool,
-) -> Vec<String> {
+) -> Vec<PendingReport> {
     let moved = |key: &SnapshotKey, now: &Snapshot| before.get(key).is_some_and(|old| old.text != now.text);
     let others = after.iter().filter(|(key, now)| !own(&key.0) && moved(key, now));
     let others: Vec<SnapshotKey> = others.map(|(key, _)| key.clone()).collect();
@@ -156,11 +157,11 @@ pub(crate) fn without_others(
     }
     let looks_further = |key: &&SnapshotKey| !looks_at_one_file(&key.1) && key.1 != syntax::NAME;
     let may_differ = others.iter().filter(|key| is_in_reach(&key.0)).filter(looks_further);
-    may_differ.map(|key| format!("{} ({}, changed by others meanwhile)", tool(&key.1), key.0)).collect()
+    may_differ.map(|key| PendingReport::of(tool(&key.1), &key.0, "changed by others meanwhile")).collect()
 }
 
 /// Adds to the unknown part of a verdict.
-pub(crate) fn doubt(verdict: &mut Verdict, open: Vec<String>) {
+pub(crate) fn doubt(verdict: &mut Verdict, open: Vec<PendingReport>) {
     if !open.is_empty() && verdict.status == Status::Complete {
         verdict.status = Status::Partial;
     }
@@ -174,14 +175,15 @@ pub(crate) fn without_late(
     after: &mut Snapshots,
     late: &BTreeSet<SnapshotKey>,
     floor: Severity,
-) -> Vec<String> {
+) -> Vec<PendingReport> {
     let mut names = Vec::new();
     for key in late.iter().filter(|key| !looks_at_one_file(&key.1)) {
         before.remove(key);
         let many = after.remove(key).map_or(0, |snap| snap.diagnostics.iter().filter(|d| d.severity <= floor).count());
         if many > 0 {
             let many = counted(many, "diagnostic");
-            names.push(format!("{} ({}, first looked at after the edit: {many}, may be older)", tool(&key.1), key.0));
+            let why = format!("first looked at after the edit: {many}, may be older");
+            names.push(PendingReport::of(tool(&key.1), &key.0, &why));
         }
     }
     names
@@ -189,11 +191,10 @@ pub(crate) fn without_late(
 
 /// Names the providers that had not reported on the text before the edit: the comparison has an older state, or no
 /// state.
-pub(crate) fn doubt_stale(verdict: &mut Verdict, stale: &[String]) {
-    for name in stale {
-        let is_named = |pending: &String| pending.starts_with(name.trim_end_matches(')'));
-        if !verdict.pending.iter().any(is_named) {
-            verdict.pending.push(format!("{name}: older baseline"));
+pub(crate) fn doubt_stale(verdict: &mut Verdict, stale: &[PendingReport]) {
+    for entry in stale {
+        if !verdict.pending.iter().any(|pending| pending.covers(entry)) {
+            verdict.pending.push(entry.of_older());
         }
         if verdict.status == Status::Complete {
             verdict.status = Status::Partial;
@@ -204,6 +205,7 @@ pub(crate) fn doubt_stale(verdict: &mut Verdict, stale: &[String]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::pending_report::words;
     use sextant_diagnostics::model::{Confidence, Diagnostic, Location};
 
     fn snaps(reported: &[(&str, &str, Severity)]) -> Snapshots {
@@ -253,7 +255,7 @@ mod tests {
         let open = without_others(&mut before, &mut after, |file| file == "own.py", |file| file != "apart.py");
         let left = |snaps: &Snapshots| snaps.keys().map(|key| key.0.clone()).collect::<Vec<_>>();
         assert_eq!((left(&before), left(&after)), (vec!["own.py".into(), "still.py".into()], left(&before)));
-        assert_eq!(open, ["basedpyright (other.py, changed by others meanwhile)"]);
+        assert_eq!(words(&open), ["basedpyright (other.py, changed by others meanwhile)"]);
         let mut verdict = Verdict::without(Status::Complete);
         doubt(&mut verdict, Vec::new());
         assert_eq!(verdict.status, Status::Complete);
@@ -270,7 +272,7 @@ mod tests {
         ]);
         let (mut after, late) = (before.clone(), before.keys().cloned().collect());
         let names = without_late(&mut before, &mut after, &late, Severity::Warning);
-        assert_eq!(names, ["basedpyright (b.py, first looked at after the edit: 1 diagnostic, may be older)"]);
+        assert_eq!(words(&names), ["basedpyright (b.py, first looked at after the edit: 1 diagnostic, may be older)"]);
         assert_eq!(after.keys().map(|key| key.0.as_str()).collect::<Vec<_>>(), ["c.py"]);
         assert_eq!(before.len(), after.len());
     }

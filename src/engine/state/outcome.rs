@@ -8,6 +8,7 @@ use crate::editor::event::{Event, QuickfixEntry};
 use crate::events::envelope::TraceEntry;
 use crate::plan::plan_progress::Objection;
 use crate::state::answer_status::Status;
+use crate::state::pending_report::PendingReport;
 use crate::state::render::Line;
 use crate::state::snapshots::{SnapshotKey, Snapshots};
 use sextant_base::failure::Failure;
@@ -58,7 +59,7 @@ pub(crate) struct Listed {
     /// The part of the start that was first known after an edit that may have brought it.
     pub(crate) late: BTreeSet<SnapshotKey>,
     /// The reports that were missing at its end and are still missing.
-    pub(crate) pending: Vec<String>,
+    pub(crate) pending: Vec<PendingReport>,
     /// The list as it was shown last.
     pub(crate) title: String,
     pub(crate) entries: Vec<QuickfixEntry>,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::state::pending_report::PendingReport;
 use sextant_base::one_line::clean;
 use sextant_base::plural::counted;
 use sextant_text::symbols::unchecked_code::Unchecked;
@@ -85,22 +86,23 @@ impl Unlooked {
         self.more |= other.more;
     }
 
-    /// The words of a verdict for the unknown part.
-    pub(crate) fn words(&self) -> Vec<String> {
+    /// The entries of a verdict for the unknown part.
+    pub(crate) fn pending(&self) -> Vec<PendingReport> {
         let group = |group: &UnlookedGroup| {
             let first = group.files.first().map(|file| clean(file)).unwrap_or_default();
-            match group.files.len() {
+            let words = match group.files.len() {
                 1 => format!("{first} (may use {}, {})", group.names, group.why),
                 many => {
                     format!("{} that may use {}, {}, first {first}", counted(many, "file"), group.names, group.why)
                 }
-            }
+            };
+            PendingReport::new(words)
         };
-        let mut words: Vec<String> = self.groups.iter().map(group).collect();
+        let mut entries: Vec<PendingReport> = self.groups.iter().map(group).collect();
         if self.more {
-            words.push("files beyond the first 20000 of the workspace".to_owned());
+            entries.push(PendingReport::new("files beyond the first 20000 of the workspace"));
         }
-        words
+        entries
     }
 }
 
@@ -111,6 +113,7 @@ fn group(files: Vec<String>, names: &str, why: &'static str) -> Option<UnlookedG
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::pending_report::words;
 
     #[test]
     fn what_was_not_looked_at_is_counted_with_its_names() {
@@ -118,12 +121,12 @@ mod tests {
         unlooked.extend(&Unlooked::of(vec!["c.py".into()], "`total`", false));
         unlooked.extend(&Unlooked::of(vec!["c.py".into()], "`total`", false));
         assert_eq!(
-            unlooked.words(),
+            words(&unlooked.pending()),
             ["2 files that may use `make_item`, not looked at, first b.py", "c.py (may use `total`, not looked at)"]
         );
         let unread = BTreeMap::from([(Unread::BadName, BTreeSet::from(["b\nc.py".to_owned()]))]);
-        let words = Unlooked::default().with_unread(&unread, "`f`").words();
-        assert_eq!(words, ["b c.py (may use `f`, not looked at: its name has characters that are not seen)"]);
+        let shown = words(&Unlooked::default().with_unread(&unread, "`f`").pending());
+        assert_eq!(shown, ["b c.py (may use `f`, not looked at: its name has characters that are not seen)"]);
         assert!(unlooked.may_be("a.py") && !unlooked.may_be("d.py"));
         assert!(Unlooked::anything().may_be("d.py") && !Unlooked::default().may_be("a.py"));
     }

@@ -2,15 +2,22 @@
 
 use std::sync::Arc;
 
-use crate::state::answer_status::status;
+use crate::state::answer_status;
 use crate::state::comparison::*;
+use crate::state::pending_report::words;
 use crate::state::snapshots::Snapshot;
 use sextant_diagnostics::model::{Freshness, MOST};
 use sextant_diagnostics::pair_count;
 
 fn compare(before: &Snapshots, after: &Snapshots) -> Verdict {
-    let (status, pending) = status(&[]);
+    let (status, pending) = answer_status::status(&[]);
     super::compare(before, after, status, pending)
+}
+
+/// The status with the words of what is pending.
+fn status(reports: &[Report]) -> (Status, Vec<String>) {
+    let (status, pending) = answer_status::status(reports);
+    (status, words(&pending))
 }
 
 fn report(provider: &str, freshness: Freshness) -> Report {
@@ -148,7 +155,15 @@ fn a_file_that_nobody_speaks_of_is_not_covered_by_what_is_said_of_others() {
     let files = ["conf.ini".to_owned(), "a.py".to_owned()];
     let mut verdict = Verdict::without(Status::Complete);
     doubt_coverage(&mut verdict, &files, &snaps(&["lsp:x"], ""), &[]);
-    assert_eq!((verdict.status, verdict.pending), (Status::Partial, vec!["nothing checks conf.ini".to_owned()]));
+    assert_eq!(
+        (verdict.status, words(&verdict.pending)),
+        (Status::Partial, vec!["nothing checks conf.ini".to_owned()])
+    );
+    // A longer name of a file that is waited for is another file.
+    let mut verdict =
+        Verdict { pending: vec![PendingReport::awaited("lsp:y", "conf.ini2")], ..Verdict::without(Status::Partial) };
+    doubt_coverage(&mut verdict, &files, &snaps(&["lsp:x"], ""), &[]);
+    assert_eq!(words(&verdict.pending), ["y (conf.ini2)", "nothing checks conf.ini"]);
     let mut verdict = Verdict::without(Status::Complete);
     doubt_coverage(&mut verdict, &files[..1], &snaps(&["lsp:x"], ""), &[]);
     assert_eq!(verdict.status, Status::Skipped);
