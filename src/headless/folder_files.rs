@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::format::{self, FileFormat};
+use crate::file_format::{self, FileFormat};
 use crate::overlay::OpenBuffers;
 use crate::transaction::{self, FileOperation, Refused};
 use sextant_diagnostics::model::FileText;
@@ -70,7 +70,7 @@ impl Files {
     /// Writes a text in a format, if the file has this text apart from its line ends and its mark.
     pub(super) fn restore(&mut self, path: &str, text: &str, format: FileFormat) -> Result<bool, EditorError> {
         let (document, _, seen) = self.look(path)?;
-        let bytes = format::encode(text, format);
+        let bytes = file_format::encode(text, format);
         let alike = line_ends::with_returns(&document.text, 0) == line_ends::with_returns(text, 0);
         if document.unsaved || bytes == seen || !alike {
             return Ok(false);
@@ -101,10 +101,10 @@ impl Files {
         let known = self.seen.get(path);
         let next = known.map_or(1, |seen| seen.version + 1);
         let saved = match known.and_then(|seen| seen.saved.as_ref()) {
-            Some((text, format)) if exists && format::is_written(&bytes, text, *format) => {
+            Some((text, format)) if exists && file_format::is_written(&bytes, text, *format) => {
                 Some((Arc::clone(text), *format))
             }
-            _ if exists => format::decode(&bytes),
+            _ if exists => file_format::decode(&bytes),
             _ => None,
         };
         let open = self.buffers.as_ref().and_then(|buffers| buffers.text(path));
@@ -118,7 +118,7 @@ impl Files {
         }
         if let Some(open) = open {
             let (text, format) =
-                format::decode(open.as_bytes()).ok_or_else(|| EditorError::NotText(path.to_owned()))?;
+                file_format::decode(open.as_bytes()).ok_or_else(|| EditorError::NotText(path.to_owned()))?;
             let unsaved = !exists || *bytes != *open.as_bytes();
             let document =
                 Document { path: path.to_owned(), text, version: seen.version, exists, unsaved, locked: None };
@@ -179,9 +179,9 @@ impl Files {
         if document.version != *version {
             return Err(EditorError::Stale(path));
         }
-        let text = format::splice(&document.text, hunks, format)
+        let text = file_format::splice(&document.text, hunks, format)
             .map_err(|problem| EditorError::Other(format!("{path}: {problem}")))?;
-        let after = String::from_utf8_lossy(&format::encode(&text, format)).into_owned();
+        let after = String::from_utf8_lossy(&file_format::encode(&text, format)).into_owned();
         Ok(Some(OpenEdit { path, before: open.to_string(), after }))
     }
 
@@ -189,7 +189,7 @@ impl Files {
     /// version of its own: the edit must not take their words back.
     pub(super) fn edited(&mut self, path: &str, after: &str) -> Result<Document, EditorError> {
         let document = self.read(path)?;
-        let (text, _) = format::decode(after.as_bytes()).ok_or_else(|| EditorError::NotText(path.to_owned()))?;
+        let (text, _) = file_format::decode(after.as_bytes()).ok_or_else(|| EditorError::NotText(path.to_owned()))?;
         if *document.text == *text {
             return Ok(document);
         }
@@ -214,7 +214,7 @@ impl Files {
             if document.version != *version {
                 return Err(EditorError::Stale(path.clone()));
             }
-            let text = format::splice(&document.text, hunks, format)
+            let text = file_format::splice(&document.text, hunks, format)
                 .map_err(|problem| EditorError::Other(format!("{path}: {problem}")))?;
             texts.push(FileText { path: path.clone(), text: text.into() });
         }
@@ -254,7 +254,7 @@ impl Files {
                 if let Some(reason) = document.locked {
                     return Err(EditorError::Locked { path: name, reason });
                 }
-                let text = format::splice(&document.text, hunks, format)
+                let text = file_format::splice(&document.text, hunks, format)
                     .map_err(|problem| EditorError::Other(format!("{name}: {problem}")))?;
                 drop(document.text);
                 if document.unsaved || save == Save::Never {
@@ -263,7 +263,7 @@ impl Files {
                 (text, format, seen)
             }
         };
-        let change = FileOperation::Write { path, seen, bytes: format::encoded(text, format) };
+        let change = FileOperation::Write { path, seen, bytes: file_format::encoded(text, format) };
         Ok(Planned { path: name, change: Some(change), buffer: None })
     }
 

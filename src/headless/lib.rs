@@ -3,9 +3,9 @@
 #![deny(unreachable_pub)]
 
 mod asked;
+pub mod file_format;
 mod fixes;
 mod folder_files;
-pub mod format;
 mod headless_lookup;
 mod headless_marks;
 mod headless_requests;

@@ -171,8 +171,8 @@ impl AnswerParts {
     /// The message that the model adds to the conversation. Every call is there: one that cannot run has its problem.
     /// `None` if the end is missing and no call is whole.
     pub fn reply(self, tag: &str, tools: &[ToolSpec], ending: AnswerEnd, before: &[ChatMessage]) -> Option<ChatReply> {
-        let all_whole = !self.calls.is_empty() && self.calls.iter().all(|call| whole(&call.arguments));
-        if ending == AnswerEnd::Broken && !all_whole {
+        let all_whole = || !self.calls.is_empty() && self.calls.iter().all(|call| whole(&call.arguments));
+        if ending == AnswerEnd::Broken && !all_whole() {
             return None;
         }
         let mut ids = UseIds::after(before);

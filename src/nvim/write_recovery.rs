@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use sextant_engine::api::HalfDone;
-use sextant_headless::format::decode;
+use sextant_headless::file_format::decode;
 use sextant_store::workspace::beneath::{Folders, OpenFolder};
 
 /// Neovim keeps the old file beside the new one while it writes (`'writebackup'`, `'backupext'`).

@@ -77,13 +77,11 @@ local function trimmed(items)
   return out
 end
 
-local function entry(job, how, version, items)
+local function entry(job, how, items)
   return {
     client = job.name,
     path = job.path,
     how = how,
-    version = version,
-    wanted = job.wanted,
     tick = api.nvim_buf_is_valid(job.buf) and vim.b[job.buf].changedtick or -1,
     ms = math.floor((vim.uv.hrtime() - job.started) / 1e6),
     encoding = job.client.offset_encoding or 'utf-16',
@@ -185,7 +183,7 @@ local function await_amendment(job, version, known)
       known = short
       keep_raw(job, last.items)
       servers.note_amendment(job.client)
-      local result = entry(job, 'versioned', version, short)
+      local result = entry(job, 'versioned', short)
       result.amends = true
       require('sextant.rpc.channel').late_answer(result)
     end
@@ -224,7 +222,7 @@ local function finish(job, how, version, items, pulled)
   if not short then
     return give_up(job, 'unavailable', 'the server sent diagnostics that cannot be read')
   end
-  local result = entry(job, how, version, short)
+  local result = entry(job, how, short)
   result.elsewhere, result.more = elsewhere(job)
   keep_raw(job, items)
   stop(job)

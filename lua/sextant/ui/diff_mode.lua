@@ -1,5 +1,5 @@
 --- Opens a file of the diff page in Neovim's diff mode: its text before the task beside the file.
-local keys = require('sextant.ui.review_keys')
+local keys = require('sextant.ui.borrowed_keys')
 local neovim = require('sextant.neovim')
 local scratch = require('sextant.ui.scratch')
 local say = require('sextant.ui.say').say

@@ -1,5 +1,5 @@
 --- Shows the agent's changes that wait for review in the code itself, and sends the user's decisions to the binary.
-local keys = require('sextant.ui.review_keys')
+local keys = require('sextant.ui.borrowed_keys')
 local marks = require('sextant.ui.review_marks')
 local places = require('sextant.ui.review_places')
 local say = require('sextant.ui.say')
@@ -106,7 +106,7 @@ local function chosen()
   return api.nvim_get_mode().mode:match('^[vV\22]') and selected() or nil
 end
 
----@type sextant.ReviewKey[]
+---@type sextant.BorrowedKey[]
 local KEYS = {
   { lhs = ']h', modes = { 'n' }, desc = 'Next change under review' },
   { lhs = '[h', modes = { 'n' }, desc = 'Previous change under review' },

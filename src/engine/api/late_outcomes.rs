@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::api::turn::TaskTurn;
 use crate::planner::step_result;
-use crate::run::listed;
+use crate::run::quickfix_lists;
 use crate::state::session::Session;
 
 /// Follows the late answers of a session as long as it lives. A running task takes them itself: after its last events
@@ -17,7 +17,7 @@ pub(super) fn follow(session: &Arc<Session>, turn: Arc<TaskTurn>) -> impl Future
         while news.changed().await.is_ok() {
             turn.over().await;
             let Some(session) = session.upgrade() else { return };
-            listed::amend(&session.edits).await;
+            quickfix_lists::amend(&session.edits).await;
             step_result::amend(&session.edits, &session.plans).await;
         }
     }

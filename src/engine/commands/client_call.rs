@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -16,7 +16,7 @@ use crate::edit::{edit_transaction, recover};
 use crate::editor::event::Event;
 use crate::events::envelope::TaskEvent;
 use crate::plan::work_mode::Mode;
-use crate::run::{finish, listed};
+use crate::run::{finish, quickfix_lists};
 use crate::state::answer_status::Status;
 use crate::state::diagnostics_hub::OWN_CANCEL;
 use crate::state::edit_answer::EditAnswer;
@@ -24,7 +24,6 @@ use crate::state::edit_service::EditService;
 use crate::state::journal::Journal;
 use crate::state::outside_clients::{ClientWork, OutsideClient};
 use crate::state::plan_service::PlanService;
-use crate::state::render::Line;
 use crate::state::session::Session;
 use crate::state::task::{Task, TaskWork};
 use crate::state::task_scope::Scope;
@@ -98,7 +97,7 @@ pub(crate) async fn call(
 }
 
 fn words(answer: ToolAnswer) -> OutsideAnswer {
-    let data = answer.edit.as_ref().map(data);
+    let data = answer.edit.as_ref().map(EditAnswer::data);
     OutsideAnswer { text: mask(&answer.text).into_owned(), data }
 }
 
@@ -341,56 +340,5 @@ async fn show(edits: &EditService, work: &mut TaskWork, text: String) {
     }
     let verdict = finish::known_verdict(edits, work).await;
     let new: Vec<_> = verdict.new_from(edits.workspace.config.diagnostics.severity_floor).cloned().collect();
-    listed::show(&edits.hub, work, &new, &[]).await;
-}
-
-/// An edit's answer as a program reads it: the same facts as the text, and no more.
-fn data(answer: &EditAnswer) -> Value {
-    let lines = |lines: &[Line]| lines.iter().map(|line| self::line(line, &answer.path)).collect::<Vec<_>>();
-    let report = &answer.diagnostics;
-    let mut out = Map::new();
-    let mut put = |name: &str, value: Value| {
-        out.insert(name.to_owned(), value);
-    };
-    put("ok", json!(answer.ok));
-    put("path", json!(answer.path));
-    put("symbols", json!(answer.symbols));
-    put("checkpoint", json!(answer.checkpoint));
-    put("saved", json!(answer.saved));
-    put("new_diagnostics", json!(lines(&report.new_diagnostics)));
-    put("diagnostics_status", json!(report.diagnostics_status));
-    put("fixed", json!(report.fixed));
-    put("unchanged", json!(report.unchanged));
-    for (name, count) in [("more", report.more), ("masked", report.masked)] {
-        if count > 0 {
-            put(name, json!(count));
-        }
-    }
-    for (name, some) in [("updated", &report.updated), ("revealed", &report.revealed), ("late", &report.late)] {
-        if !some.is_empty() {
-            put(name, json!(lines(some)));
-        }
-    }
-    for (name, some) in [("pending", &report.pending), ("notes", &answer.notes)] {
-        if !some.is_empty() {
-            put(name, json!(some.iter().map(|text| mask(text)).collect::<Vec<_>>()));
-        }
-    }
-    Value::Object(out)
-}
-
-fn line(line: &Line, of_path: &str) -> Value {
-    let mut out = json!({"severity": line.severity, "symbol": line.symbol, "line": line.line});
-    if line.path != of_path {
-        out["path"] = json!(line.path);
-    }
-    if let Some(code) = &line.code {
-        out["code"] = json!(code);
-    }
-    out["message"] = json!(mask(&line.message));
-    out["source"] = json!(line.source);
-    if let Some(was) = &line.was {
-        out["was"] = json!(mask(was));
-    }
-    out
+    quickfix_lists::show(&edits.hub, work, &new, &[]).await;
 }

@@ -24,7 +24,7 @@ use crate::edit::{edit_transaction, recover};
 use crate::editor::event::Event;
 use crate::plan::plan_event::plan_event;
 use crate::plan::{Plan, StepState};
-use crate::run::listed;
+use crate::run::quickfix_lists;
 use crate::state::edit_service::EditService;
 use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal, RolledBack};
 use crate::state::outcome::Ending;
@@ -265,7 +265,7 @@ async fn follow(
         });
     }
     let files: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
-    listed::look_again(edits, &journal.task, &files).await;
+    quickfix_lists::look_again(edits, &journal.task, &files).await;
 }
 
 /// The state of a plan that does not wait for an approval, after an undo or a redo in it.

@@ -9,7 +9,7 @@ use crate::editor::event::Event;
 use crate::events::stream::EventStream;
 use crate::memory::keep;
 use crate::plan::work_mode::Mode;
-use crate::run::last_look;
+use crate::run::wait_for_late;
 use crate::state::call_summary::{self, Called};
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_service::EditService;
@@ -157,7 +157,7 @@ pub(crate) async fn known_at_end(
 ) -> Option<String> {
     let put_off = settled(hub, making, work, conversation).await;
     let cancel = hub.cancelled();
-    stop::unless_stopped(making, &cancel, last_look::wait(hub, work)).await.ok()?;
+    stop::unless_stopped(making, &cancel, wait_for_late::wait(hub, work)).await.ok()?;
     let floor = hub.workspace.config.diagnostics.severity_floor;
     let late = std::mem::take(&mut work.reports.late.found);
     let lines: Vec<Line> = late.iter().filter(|found| found.diagnostic.severity <= floor).map(Line::of).collect();

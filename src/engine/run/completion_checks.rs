@@ -3,7 +3,7 @@
 
 use crate::edit::change;
 use crate::plan::work_mode::Mode;
-use crate::run::{finish, last_look};
+use crate::run::{finish, wait_for_late};
 use crate::state::comparison::Verdict;
 use crate::state::edit_service::EditService;
 use crate::state::journal::Journal;
@@ -35,7 +35,7 @@ pub(crate) async fn unfinished(
 ) -> Option<Unfinished> {
     // Deferred diagnostics are unknown before this.
     change::settle_deferred(&edits.hub, work).await;
-    last_look::wait(&edits.hub, work).await;
+    wait_for_late::wait(&edits.hub, work).await;
     // A step of a plan is judged by its plan.
     if objections >= MOST || edits.hub.needs_providers || work.mode != Mode::Simple {
         return None;

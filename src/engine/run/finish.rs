@@ -10,7 +10,7 @@ use crate::edit::edit_guard;
 use crate::editor::Document;
 use crate::editor::event::QuickfixEntry;
 use crate::run::unfit_ending::CameTo;
-use crate::run::{listed, unfit_ending};
+use crate::run::{quickfix_lists, unfit_ending};
 use crate::state::answer_status::Status;
 use crate::state::comparison::{self, Verdict};
 use crate::state::delta_wording;
@@ -70,7 +70,7 @@ pub(crate) async fn finish(
         found
     };
     let new: Vec<LocatedDiagnostic> = verdict.new_from(floor).map(with_word).collect();
-    listed::show(&edits.hub, work, &new, &verdict.pending).await;
+    quickfix_lists::show(&edits.hub, work, &new, &verdict.pending).await;
     reached::keep_open(&edits.hub.looked, &new.iter().filter_map(|found| found.diagnostic.location.file()).collect())
         .await;
     let reach = work.reports.reach.as_ref().map(LookReach::words);

@@ -9,7 +9,7 @@ use crate::editor::Document;
 use crate::editor::event::{Event, WaitPhase};
 use crate::memory::keep;
 use crate::plan::work_mode::Mode;
-use crate::run::{listed, named, repair_scope, request_names};
+use crate::run::{named, quickfix_lists, repair_scope, request_names};
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_service::EditService;
 use crate::state::request::Request;
@@ -61,7 +61,7 @@ pub(crate) async fn begin(
     }
     workspace_look::drop_stale(&edits.hub, &documents).await;
     first_look(&edits.hub, &documents, cancel).await?;
-    listed::follow(edits).await;
+    quickfix_lists::follow(edits).await;
     look_over_once(edits, model, &mut task.work).await;
     let known = collect_diagnostics::known(&edits.hub).await;
     if model.needs_providers() && request_kind::classify(&request.text) == Ask::Repair {

@@ -1,6 +1,6 @@
 //! The answer of every tool that edits: as data and as the text with the same content.
 
-use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use crate::state::agent_config::Checks;
 use crate::state::answer_status::Status;
@@ -10,29 +10,26 @@ use crate::state::edit_request::EditOutcome;
 use crate::state::frequent_codes::UsualKinds;
 use crate::state::pending_report;
 use crate::state::render::Line;
+use sextant_base::secrets::mask;
 use sextant_diagnostics::located::LocatedDiagnostic;
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct EditAnswer {
     pub ok: bool,
     pub path: String,
     pub symbols: Vec<String>,
     pub checkpoint: String,
     pub saved: bool,
-    #[serde(flatten)]
     pub diagnostics: EditDiagnostics,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The kinds of diagnostics that its text sums up.
-    #[serde(skip)]
     pub usual: UsualKinds,
     /// All new ones, beyond the cap too.
-    #[serde(skip)]
     pub unread: Vec<Line>,
 }
 
 /// The known effect of an edit on the diagnostics.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct EditDiagnostics {
     pub new_diagnostics: Vec<Line>,
     /// New ones beyond the cap.
@@ -40,14 +37,12 @@ pub(crate) struct EditDiagnostics {
     pub fixed: usize,
     pub unchanged: usize,
     /// The unchanged ones whose message has changed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub updated: Vec<Line>,
     pub masked: usize,
     pub revealed: Vec<Line>,
     pub diagnostics_status: Status,
     pub pending: Vec<String>,
     /// True if one of those may still answer.
-    #[serde(skip)]
     pub to_come: bool,
     /// New ones of an earlier edit, reported late.
     pub late: Vec<Line>,
@@ -101,6 +96,41 @@ impl EditAnswer {
             usual: UsualKinds::of(&changed.before, &changed.created),
             unread: wanted,
         }
+    }
+
+    /// The answer as a program reads it: the same facts as the text, and no more.
+    pub(crate) fn data(&self) -> Value {
+        let lines = |lines: &[Line]| lines.iter().map(|line| line_data(line, &self.path)).collect::<Vec<_>>();
+        let report = &self.diagnostics;
+        let mut out = Map::new();
+        let mut put = |name: &str, value: Value| {
+            out.insert(name.to_owned(), value);
+        };
+        put("ok", json!(self.ok));
+        put("path", json!(self.path));
+        put("symbols", json!(self.symbols));
+        put("checkpoint", json!(self.checkpoint));
+        put("saved", json!(self.saved));
+        put("new_diagnostics", json!(lines(&report.new_diagnostics)));
+        put("diagnostics_status", json!(report.diagnostics_status));
+        put("fixed", json!(report.fixed));
+        put("unchanged", json!(report.unchanged));
+        for (name, count) in [("more", report.more), ("masked", report.masked)] {
+            if count > 0 {
+                put(name, json!(count));
+            }
+        }
+        for (name, some) in [("updated", &report.updated), ("revealed", &report.revealed), ("late", &report.late)] {
+            if !some.is_empty() {
+                put(name, json!(lines(some)));
+            }
+        }
+        for (name, some) in [("pending", &report.pending), ("notes", &self.notes)] {
+            if !some.is_empty() {
+                put(name, json!(some.iter().map(|text| mask(text)).collect::<Vec<_>>()));
+            }
+        }
+        Value::Object(out)
     }
 
     /// The answer as text; one line a diagnostic.
@@ -200,6 +230,22 @@ fn list(path: &str, symbols: &[String]) -> String {
         names.push(format!("{more} more"));
     }
     if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
+}
+
+fn line_data(line: &Line, of_path: &str) -> Value {
+    let mut out = json!({"severity": line.severity, "symbol": line.symbol, "line": line.line});
+    if line.path != of_path {
+        out["path"] = json!(line.path);
+    }
+    if let Some(code) = &line.code {
+        out["code"] = json!(code);
+    }
+    out["message"] = json!(mask(&line.message));
+    out["source"] = json!(line.source);
+    if let Some(was) = &line.was {
+        out["was"] = json!(mask(was));
+    }
+    out
 }
 
 /// The answer to a burst of edits that was settled with a later result.

@@ -1,6 +1,7 @@
 //! The symbols that a task may touch, from the cursor or the plan to the check of every edit.
 
 mod confine;
+mod scope_imports;
 mod touched;
 
 pub(crate) use confine::is_refusal;
@@ -13,9 +14,9 @@ use sextant_base::failure::Failure;
 use sextant_base::positions::LineIndex;
 use sextant_text::edits::TextEdit;
 use sextant_text::edits::apply_text::apply;
+use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
 use sextant_text::symbols::symbol_path::SymbolPath;
-use sextant_text::symbols::{imports, language};
 
 /// The part of the workspace that a task may change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -142,42 +143,6 @@ impl Scope {
             Self::Parts { files, .. } => symbols.chain(files.iter().cloned()).collect(),
             _ => self.whole_files().iter().cloned().chain(symbols).collect(),
         }
-    }
-
-    /// Like [`Self::names`], with the imports that may change along.
-    pub(crate) fn described(&self) -> Vec<String> {
-        let mut names = self.names();
-        let mut files: Vec<&str> = Vec::new();
-        for symbol in self.symbols().iter().filter(|symbol| self.lends_imports(&symbol.file)) {
-            if !files.contains(&symbol.file.as_str()) {
-                files.push(&symbol.file);
-            }
-        }
-        if !files.is_empty() {
-            names.push(format!("the imports of {}", files.join(" and ")));
-        }
-        names
-    }
-
-    /// True if the imports of a file may change because a symbol of it may.
-    pub(crate) fn lends_imports(&self, file: &str) -> bool {
-        let mut own = self.symbols().iter().filter(|own| own.file == file).peekable();
-        own.peek().is_some()
-            && own.all(|own| !own.names.is_empty())
-            && language::of_path(file).is_some()
-            && !self.whole_files().iter().any(|whole| whole == file)
-    }
-
-    /// The files whose imports an edit changes along with a symbol.
-    pub(crate) fn imports_changed(&self, wanted: &[EditRequest]) -> Vec<String> {
-        let changes = |want: &&EditRequest| -> bool {
-            let EditRequest::Change { document, hunks, .. } = want else { return false };
-            let Some(language) = language::of_path(&document.path) else { return false };
-            let Ok(after) = apply(&document.text, hunks) else { return false };
-            self.lends_imports(&document.path)
-                && imports::imports(language, &document.text) != imports::imports(language, &after)
-        };
-        wanted.iter().filter(changes).map(|want| want.path().to_owned()).collect()
     }
 
     /// True if a symbol belongs to the scope, itself or inside one that does.

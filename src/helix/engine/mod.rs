@@ -9,6 +9,7 @@ mod conversation_page;
 mod conversation_text;
 mod helix_wording;
 mod introduced;
+mod lifetime;
 mod links;
 mod offered_blocks;
 mod open_documents;
@@ -66,12 +67,6 @@ use sextant_store::workspace::root::Root;
 
 /// The time limit for a proxy's greeting.
 const HELLO: Duration = Duration::from_secs(10);
-
-/// The time that the engine stays without a proxy: an editor that restarts finds it.
-const LINGER: Duration = Duration::from_secs(2);
-
-/// The same time before the first proxy came.
-const FIRST: Duration = Duration::from_secs(20);
 
 /// The time that language servers and edits have to end.
 const LEAVE: Duration = Duration::from_secs(1);
@@ -151,7 +146,7 @@ pub async fn run(listener: std::os::unix::net::UnixListener, setup: EngineSetup)
         setup,
     });
     let serving = tokio::spawn(accept(Arc::clone(&engine), listener));
-    wait_for_the_last(&engine).await;
+    lifetime::wait_for_the_last(engine.buffers.links.count(), || engine.works_for_others()).await;
     serving.abort();
     engine.close().await;
     Ok(())
@@ -168,22 +163,6 @@ async fn accept(engine: Arc<EngineHost>, listener: UnixListener) {
                 tracing::warn!(%error, "a proxy was not accepted");
                 tokio::time::sleep(PAUSE).await;
             }
-        }
-    }
-}
-
-async fn wait_for_the_last(engine: &EngineHost) {
-    let mut count = engine.buffers.links.count();
-    if tokio::time::timeout(FIRST, count.wait_for(|count| *count > 0)).await.is_err() {
-        return;
-    }
-    loop {
-        if count.wait_for(|count| *count == 0).await.is_err() {
-            return;
-        }
-        let another = tokio::time::timeout(LINGER, count.wait_for(|count| *count > 0)).await;
-        if another.is_err() && !engine.works_for_others() {
-            return;
         }
     }
 }

@@ -1,5 +1,6 @@
-//! Keeps the lists of the diagnostics that tasks have introduced: each follows the known reports until a later task
-//! changes something.
+//! Keeps the quickfix lists of the diagnostics that tasks have introduced.
+//!
+//! Each list follows the known reports until a later task changes something.
 
 use std::collections::BTreeSet;
 

@@ -1,10 +1,10 @@
---- Maps the keys of a review in the buffers under review, and gives the user's own keys back after it.
+--- Borrows keys of the user's buffers while a review or a diff is open, and gives the user's own mappings back.
 local neovim = require('sextant.neovim')
 
 local M = {}
 local api = vim.api
 
----@class sextant.ReviewKey
+---@class sextant.BorrowedKey
 ---@field lhs string
 ---@field modes string[]
 ---@field run fun()
@@ -15,7 +15,7 @@ local mapped = {}
 
 --- Maps keys in a buffer.
 ---@param buf integer
----@param keys sextant.ReviewKey[]
+---@param keys sextant.BorrowedKey[]
 ---@return fun() restore takes them away and gives the user's own keys back
 function M.borrow(buf, keys)
   local kept = {}
@@ -51,7 +51,7 @@ function M.borrow(buf, keys)
 end
 
 ---@param buf integer
----@param keys sextant.ReviewKey[]
+---@param keys sextant.BorrowedKey[]
 function M.map(buf, keys)
   mapped[buf] = mapped[buf] or M.borrow(buf, keys)
 end
