@@ -4,6 +4,7 @@
 
 pub mod clock;
 pub mod deadline;
+pub mod document_fault;
 pub mod failure;
 pub mod given_secrets;
 pub mod hint;

@@ -27,7 +27,7 @@ use crate::events::stream::EventStream;
 use crate::memory::{self, statistics};
 use crate::plan::{Plan, Steps};
 use crate::planner::{replan, waiting_plan};
-use crate::run::{finish, listed};
+use crate::run::{finish, quickfix_lists};
 use crate::state::agent_config::{Config, PlanMode};
 use crate::state::approvals::UserAnswer;
 use crate::state::neighbour_sessions::Neighbours;
@@ -164,7 +164,7 @@ impl Engine {
     ///
     /// # Errors
     /// The document has faults, each with its line, or no plan waits.
-    pub async fn edit_plan(&self, text: &str) -> Result<(Plan, Vec<Event>), PlanRefused> {
+    pub async fn edit_plan(&self, text: &str) -> Result<(Plan, Event), PlanRefused> {
         crate::commands::edit_plan::edit_plan(&self.session.edits, &self.session.plans, text).await
     }
 
@@ -227,7 +227,7 @@ impl Engine {
         if !state.summary.is_empty() {
             let session = Arc::clone(&self.session);
             let files = wish.scope.files(&state);
-            tokio::spawn(async move { listed::look_again(&session.edits, "", &files).await });
+            tokio::spawn(async move { quickfix_lists::look_again(&session.edits, "", &files).await });
         }
         Ok(state)
     }

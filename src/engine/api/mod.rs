@@ -45,15 +45,13 @@ pub use crate::state::review::workspace_review::ReviewNote;
 
 // Plans.
 pub use crate::commands::intents::is_stop;
-pub use crate::plan::document::{self as plan_document, Problem};
+pub use crate::plan::document as plan_document;
 pub use crate::plan::work_mode::Phase;
 pub use crate::plan::{Plan, Step, StepState, Steps};
 pub use crate::planner::replan::change as plan_change;
 
 // Events.
-pub use crate::editor::event::{
-    Event, Exchange, LoggedConversation, PlanFault, QuestionKind, QuickfixEntry, WaitPhase,
-};
+pub use crate::editor::event::{Event, Exchange, LoggedConversation, QuestionKind, QuickfixEntry, WaitPhase};
 pub use crate::events::envelope::{EventEnvelope, TaskEvent};
 pub use crate::events::events_state::StreamState;
 pub use crate::events::fact::TaskFact;

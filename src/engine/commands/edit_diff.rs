@@ -5,25 +5,24 @@ use crate::durable::stored_review;
 use crate::edit::recover;
 use crate::editor::FileEdit;
 use crate::editor::editor_error::EditorError;
-use crate::plan::document::Problem;
 use crate::state::edit_service::EditService;
+use sextant_base::document_fault::DocumentFault;
 use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
 use sextant_text::edits::apply_text::apply;
-use sextant_text::edits::edited_diff::{self, DiffFault};
+use sextant_text::edits::edited_diff;
 
 /// Why an edited diff was not taken over. Nothing is written then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DiffRefused {
     /// The faults, by lines.
-    Faults(Vec<Problem>),
+    Faults(Vec<DocumentFault>),
     Failure(Failure),
 }
 
-impl From<Vec<DiffFault>> for DiffRefused {
-    fn from(faults: Vec<DiffFault>) -> Self {
-        let problem = |DiffFault { line, message }| Problem { line, message };
-        Self::Faults(faults.into_iter().map(problem).collect())
+impl From<Vec<DocumentFault>> for DiffRefused {
+    fn from(faults: Vec<DocumentFault>) -> Self {
+        Self::Faults(faults)
     }
 }
 
@@ -45,12 +44,12 @@ pub(crate) async fn edit_diff(service: &EditService, shown: &str, now: &str) -> 
     }
     stored_review::load(&service.store).await;
     let _turn = service.store.review.turn.lock().await;
-    let (mut edits, mut faults): (Vec<FileEdit>, Vec<DiffFault>) = (Vec::new(), Vec::new());
+    let (mut edits, mut faults): (Vec<FileEdit>, Vec<DocumentFault>) = (Vec::new(), Vec::new());
     let mut count = 0;
     for file in &files {
         let line = file.hunks.first().map_or(1, |hunk| hunk.line);
         let Some(document) = recover::look_at(&service.workspace, &file.path).await? else {
-            faults.push(DiffFault { line, message: format!("{} is not there any more", file.path) });
+            faults.push(DocumentFault { line, message: format!("{} is not there any more", file.path) });
             continue;
         };
         if let Some(reason) = &document.locked {

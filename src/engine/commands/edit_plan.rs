@@ -6,13 +6,13 @@ use crate::editor::event::Event;
 use crate::events::fact::TaskFact;
 use crate::memory::keep;
 use crate::plan::Plan;
-use crate::plan::document::Problem;
 use crate::plan::plan_event::plan_event;
 use crate::plan::work_mode::Phase;
 use crate::planner::{replan, rewritten};
 use crate::state::edit_service::EditService;
 use crate::state::plan_service::PlanService;
 use crate::state::taken_plan::TakenPlan;
+use sextant_base::document_fault::DocumentFault;
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
 use sextant_diagnostics::policy::{Effect, Trace};
@@ -21,7 +21,7 @@ use sextant_diagnostics::policy::{Effect, Trace};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlanRefused {
     /// The faults, by lines.
-    Faults(Vec<Problem>),
+    Faults(Vec<DocumentFault>),
     Failure(Failure),
 }
 
@@ -44,8 +44,8 @@ impl From<PlanRefused> for Failure {
     }
 }
 
-/// Takes the document for the plan that waits, of this process or of one before it. Returns the new plan and the events
-/// to show for it.
+/// Takes the document for the plan that waits, of this process or of one before it. Returns the new plan and the event
+/// that shows it.
 ///
 /// # Errors
 /// The document has faults, or no plan waits.
@@ -53,7 +53,7 @@ pub(crate) async fn edit_plan(
     edits: &EditService,
     plans: &PlanService,
     text: &str,
-) -> Result<(Plan, Vec<Event>), PlanRefused> {
+) -> Result<(Plan, Event), PlanRefused> {
     resume::take_up_plan(edits, plans).await.map_err(PlanRefused::Failure)?;
     let mut taken = TakenPlan::take(plans).await;
     let Some((plan, task)) = taken.as_mut().and_then(TakenPlan::parts) else {
@@ -79,6 +79,6 @@ pub(crate) async fn edit_plan(
     durable::keep_plan(&edits.store, &new, task).await;
     let phase = if new.steps.iter().any(|step| step.result.output.is_some()) { Phase::Paused } else { Phase::Planning };
     plan.clone_from(&new);
-    let events = vec![plan_event(&new, phase.words())];
-    Ok((new, events))
+    let event = plan_event(&new, phase.words());
+    Ok((new, event))
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use sextant_base::document_fault::DocumentFault;
 use sextant_base::failure::Failure;
 use sextant_model::step::{LastResult, Spoken};
 
@@ -75,14 +76,6 @@ pub struct LoggedConversation {
     pub at: i64,
     pub turns: usize,
     pub title: String,
-}
-
-/// A fault of a plan's text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlanFault {
-    /// One-based.
-    pub line: usize,
-    pub message: String,
 }
 
 /// The thing that a task waits for.
@@ -205,7 +198,7 @@ pub enum Event {
     },
     /// The plan's text as the user has edited it was read: it is the plan, or it has faults and the plan stays.
     PlanChecked {
-        faults: Vec<PlanFault>,
+        faults: Vec<DocumentFault>,
     },
     /// The place of a name that the user pointed at.
     Place {

@@ -22,16 +22,9 @@
 //! ```
 
 use crate::plan::{Plan, Step, StepKind, StepPart, StepResult, StepState, check_criteria, inputs};
+use sextant_base::document_fault::DocumentFault;
 use sextant_base::plural::counted;
 use sextant_text::symbols::symbol_path::SymbolPath;
-
-/// The fault in a line of a plan document; the rest of the document is read all the same.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// One-based.
-    pub line: usize,
-    pub message: String,
-}
 
 /// The labels of the details, and their Spanish names in a plan that was requested in Spanish. Both are read: a user
 /// may write either.
@@ -149,12 +142,12 @@ fn marked(symbols: &[SymbolPath], whole: bool) -> String {
 pub(crate) const MOST: usize = 200;
 
 /// Reads a document. Each faulty line is named with its number; the rest is read, up to 200 steps.
-pub fn read(text: &str) -> (Plan, Vec<Problem>) {
+pub fn read(text: &str) -> (Plan, Vec<DocumentFault>) {
     let mut plan = Plan::default();
     let mut problems = Vec::new();
     let (mut titled, mut given) = (false, Vec::new());
     for (index, raw) in text.lines().enumerate() {
-        let mut problem = |message: String| problems.push(Problem { line: index + 1, message });
+        let mut problem = |message: String| problems.push(DocumentFault { line: index + 1, message });
         let content = raw.trim();
         if content.is_empty() {
             continue;
@@ -197,7 +190,7 @@ pub fn read(text: &str) -> (Plan, Vec<Problem>) {
         }
     }
     if !titled {
-        problems.insert(0, Problem { line: 1, message: "a plan begins with its title, `# …`".to_owned() });
+        problems.insert(0, DocumentFault { line: 1, message: "a plan begins with its title, `# …`".to_owned() });
     }
     (plan, problems)
 }

@@ -1,11 +1,12 @@
 //! Checks a plan that the user has rewritten as a document against the present plan and the project.
 
-use crate::plan::document::{self, Problem};
+use crate::plan::document;
 use crate::plan::step_numbers::{self, StepFault};
 use crate::plan::{Plan, Step, StepExtent, StepResult, StepState};
 use crate::planner::{complete_step, validate_plan};
 use crate::state::edit_service::EditService;
 use crate::state::task_scope::Scope;
+use sextant_base::document_fault::DocumentFault;
 use sextant_model::step::PlanReplyStep;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
@@ -22,13 +23,13 @@ pub(crate) async fn rewritten(
     scope: &Scope,
     standing: &Plan,
     text: &str,
-) -> Result<Plan, Vec<Problem>> {
+) -> Result<Plan, Vec<DocumentFault>> {
     let (read, mut problems) = document::read(text);
     let (lines, parts) = (document::step_lines(text), document::part_lines(text));
     let line = |index: usize| lines.get(index).copied().unwrap_or(1);
     let fault = |index: usize, StepFault { detail, message }| {
         let line = document::detail_line(text, line(index), detail);
-        Problem { line, message }
+        DocumentFault { line, message }
     };
     let followed = step_numbers::follow(&standing.steps, &read.steps);
     let known_of = |index: usize| followed.same[index].and_then(|at| standing.steps.get(at));
@@ -39,7 +40,7 @@ pub(crate) async fn rewritten(
         for part in step.result.parts.iter().filter(|part| !had(&part.title)) {
             let at = parts.iter().find(|(_, title)| *title == part.title).map_or(line(index), |(at, _)| *at);
             let message = "the parts of a step come from its run; a step of its own begins its line".to_owned();
-            problems.push(Problem { line: at, message });
+            problems.push(DocumentFault { line: at, message });
         }
         let merged = merged(step, known).map_err(|message| StepFault::of("", message));
         let merged = merged.and_then(|mut step| followed.renumber(index + 1, &mut step).map(|()| step));
@@ -50,7 +51,7 @@ pub(crate) async fn rewritten(
     }
     problems.extend(done_and_gone(standing, &followed.same));
     if steps.is_empty() && problems.is_empty() && !standing.steps.is_empty() {
-        problems.push(Problem { line: 1, message: NO_STEP.to_owned() });
+        problems.push(DocumentFault { line: 1, message: NO_STEP.to_owned() });
     }
     if !problems.is_empty() {
         return Err(problems);
@@ -62,7 +63,7 @@ pub(crate) async fn rewritten(
         let whole = match completed(edits, scope, &mut steps[index], known_of(index)).await {
             Ok(whole) => whole,
             Err(message) => {
-                problems.push(Problem { line: line(index), message });
+                problems.push(DocumentFault { line: line(index), message });
                 continue;
             }
         };
@@ -79,12 +80,12 @@ pub(crate) async fn rewritten(
 }
 
 /// The faults of a document without steps that are done.
-fn done_and_gone(standing: &Plan, same: &[Option<usize>]) -> Vec<Problem> {
+fn done_and_gone(standing: &Plan, same: &[Option<usize>]) -> Vec<DocumentFault> {
     let gone = (0..).zip(&standing.steps).filter(|(at, _)| !same.contains(&Some(*at)));
     let done = gone.filter(|(_, step)| step.state == StepState::Done);
     let message =
         |step: &Step| format!("the step “{}” is done and belongs into the plan; roll it back first", step.title);
-    done.map(|(_, step)| Problem { line: 1, message: message(step) }).collect()
+    done.map(|(_, step)| DocumentFault { line: 1, message: message(step) }).collect()
 }
 
 /// A step of the document with the facts known about it.

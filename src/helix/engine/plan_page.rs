@@ -134,9 +134,7 @@ impl PlanPage {
         let held = held.map_err(PlanRefused::Failure)?;
         let taken = session.agent.edit_plan(markdown).await;
         drop(held);
-        for event in taken?.1 {
-            session.agent.emit(event);
-        }
+        session.agent.emit(taken?.1);
         Ok(())
     }
 }

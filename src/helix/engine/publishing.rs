@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use crate::engine::EngineHost;
 use crate::link::{EngineSays, OwnDiagnostics};
+use sextant_base::document_fault::DocumentFault;
 use sextant_base::positions::{Encoding, LineIndex};
 use sextant_diagnostics::code_aliases;
-use sextant_engine::api::Problem;
 
 impl EngineHost {
     /// The link that has to show the diagnostics of a file: the one that has it open, else the one that was used last.
@@ -38,10 +38,10 @@ impl EngineHost {
     }
 
     /// Shows the faults of a page on their lines; an empty list removes them.
-    pub(super) fn tell_faults(&self, uri: &str, text: &str, faults: &[Problem]) {
+    pub(super) fn tell_faults(&self, uri: &str, text: &str, faults: &[DocumentFault]) {
         let index = LineIndex::new(text);
         let words = |encoding: Encoding| {
-            let one = |fault: &Problem| {
+            let one = |fault: &DocumentFault| {
                 let line = fault.line.saturating_sub(1).min(index.line_count().saturating_sub(1));
                 let range = index.range(text, index.line_range(text, line), encoding);
                 json!({"range": range, "severity": 1, "source": "sextant", "message": fault.message})

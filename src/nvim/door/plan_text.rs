@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::door::NvimDoor;
 use sextant_base::failure::{Failure, FailureKind};
-use sextant_engine::api::{Event, Origin, PlanFault, PlanRefused, Problem};
+use sextant_engine::api::{Event, Origin, PlanRefused};
 
 #[derive(Debug, Deserialize)]
 struct WrittenPlan {
@@ -34,14 +34,11 @@ impl NvimDoor {
             let taken = open.session.edit_plan(&written.text).await;
             drop(held);
             match taken {
-                Ok((_, events)) => {
+                Ok((_, event)) => {
                     open.session.emit(Event::PlanChecked { faults: Vec::new() });
-                    events.into_iter().for_each(|event| open.session.emit(event));
+                    open.session.emit(event);
                 }
-                Err(PlanRefused::Faults(faults)) => {
-                    let fault = |Problem { line, message }| PlanFault { line, message };
-                    open.session.emit(Event::PlanChecked { faults: faults.into_iter().map(fault).collect() });
-                }
+                Err(PlanRefused::Faults(faults)) => open.session.emit(Event::PlanChecked { faults }),
                 Err(PlanRefused::Failure(failure)) => open.session.emit(Event::refused(failure)),
             }
         });

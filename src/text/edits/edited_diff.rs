@@ -8,20 +8,13 @@ use std::ops::Range;
 use crate::edits::TextEdit;
 use crate::edits::line_edits::LineDiff;
 use crate::edits::line_ends;
+use sextant_base::document_fault::DocumentFault;
 
 /// The word behind the fence of a diff.
 const FENCE: &str = "diff";
 
 /// The beginning of a line that stands beside the diff and is no part of it.
 pub const NOTE: &str = "! ";
-
-/// The fault in a line of the edited diff.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DiffFault {
-    /// One-based.
-    pub line: usize,
-    pub message: String,
-}
 
 /// A hunk whose lines the user has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,14 +54,14 @@ struct FileInDiff {
 ///
 /// # Errors
 /// The faults of the text, each with its line.
-pub fn edited(shown: &str, now: &str) -> Result<Vec<EditedFile>, Vec<DiffFault>> {
+pub fn edited(shown: &str, now: &str) -> Result<Vec<EditedFile>, Vec<DocumentFault>> {
     let (old, _) = read(shown);
     let (new, mut faults) = read(now);
     let mut files: Vec<EditedFile> = Vec::new();
     for file in new {
         let Some(known) = old.iter().find(|known| known.head == file.head) else {
             let message = "this file is not in the diff that was shown: `u` brings its line back".to_owned();
-            faults.push(DiffFault { line: file.line, message });
+            faults.push(DocumentFault { line: file.line, message });
             continue;
         };
         let found = match changed(known, &file) {
@@ -83,7 +76,7 @@ pub fn edited(shown: &str, now: &str) -> Result<Vec<EditedFile>, Vec<DiffFault>>
             (Some(path), Some(_)) => files.push(EditedFile { path: path.clone(), hunks: found }),
             (None, Some(first)) => {
                 let message = "this file was deleted: agent.undo brings it back".to_owned();
-                faults.push(DiffFault { line: first.line, message });
+                faults.push(DocumentFault { line: first.line, message });
             }
         }
     }
@@ -91,11 +84,11 @@ pub fn edited(shown: &str, now: &str) -> Result<Vec<EditedFile>, Vec<DiffFault>>
 }
 
 /// The hunks of a file whose lines differ from those that were shown.
-fn changed(known: &FileInDiff, now: &FileInDiff) -> Result<Vec<EditedHunk>, DiffFault> {
+fn changed(known: &FileInDiff, now: &FileInDiff) -> Result<Vec<EditedHunk>, DocumentFault> {
     let mut found = Vec::new();
     let mut taken: Vec<&str> = Vec::new();
     for hunk in &now.hunks {
-        let fault = |message: &str| DiffFault { line: hunk.line, message: message.to_owned() };
+        let fault = |message: &str| DocumentFault { line: hunk.line, message: message.to_owned() };
         if taken.contains(&hunk.head.as_str()) {
             return Err(fault("this change stands twice in the diff: remove one of them"));
         }
@@ -125,12 +118,12 @@ fn changed(known: &FileInDiff, now: &FileInDiff) -> Result<Vec<EditedHunk>, Diff
 }
 
 /// The fault of a hunk that ends with the lines of the next one, whose own line is gone.
-fn swallowed(known: &FileInDiff, now: &FileInDiff, hunk: &HunkInDiff, old: &HunkInDiff) -> Option<DiffFault> {
+fn swallowed(known: &FileInDiff, now: &FileInDiff, hunk: &HunkInDiff, old: &HunkInDiff) -> Option<DocumentFault> {
     let next = known.hunks.iter().skip_while(|other| other.head != old.head).nth(1)?;
     let is_gone = !now.hunks.iter().any(|other| other.head == next.head);
     let ends = hunk.lines.last() != old.lines.last() || hunk.lines != old.lines && hunk.lines.ends_with(&next.lines);
     let message = format!("the line `{}` behind this change is gone: `u` brings it back", next.head);
-    (is_gone && ends).then_some(DiffFault { line: hunk.line, message })
+    (is_gone && ends).then_some(DocumentFault { line: hunk.line, message })
 }
 
 fn signed(count: usize) -> isize {
@@ -138,14 +131,14 @@ fn signed(count: usize) -> isize {
 }
 
 /// The files of a diff, with the lines that are the text after it.
-fn read(text: &str) -> (Vec<FileInDiff>, Vec<DiffFault>) {
+fn read(text: &str) -> (Vec<FileInDiff>, Vec<DocumentFault>) {
     let mut files: Vec<FileInDiff> = Vec::new();
     let mut faults = Vec::new();
     let lines: Vec<&str> = text.lines().map(|line| line.trim_end_matches('\r')).collect();
     let begin = lines.iter().position(|line| fence(line).is_some_and(|(_, word)| word == FENCE));
     let Some(begin) = begin else {
         let message = "the line with ```diff is gone, behind which the diff begins: `u` brings it back".to_owned();
-        return (files, vec![DiffFault { line: 1, message }]);
+        return (files, vec![DocumentFault { line: 1, message }]);
     };
     let marks = fence(lines[begin]).map_or("", |(marks, _)| marks);
     let mut at = begin + 1;
@@ -153,7 +146,7 @@ fn read(text: &str) -> (Vec<FileInDiff>, Vec<DiffFault>) {
         if *line == marks {
             break;
         }
-        let mut fault = |message: &str| faults.push(DiffFault { line: at + 1, message: message.to_owned() });
+        let mut fault = |message: &str| faults.push(DocumentFault { line: at + 1, message: message.to_owned() });
         let next = lines.get(at + 1).and_then(|next| line.strip_prefix("--- ").zip(next.strip_prefix("+++ ")));
         let is_side = |side: &str, mark: &str| side.starts_with(mark) || side == "/dev/null";
         if let Some((before, after)) = next.filter(|(before, after)| is_side(before, "a/") && is_side(after, "b/")) {
@@ -185,7 +178,7 @@ fn read(text: &str) -> (Vec<FileInDiff>, Vec<DiffFault>) {
     }
     if at >= lines.len() {
         let message = format!("the line `{marks}` that ends the diff is gone: `u` brings it back");
-        faults.push(DiffFault { line: lines.len(), message });
+        faults.push(DocumentFault { line: lines.len(), message });
     }
     (files, faults)
 }
@@ -208,7 +201,7 @@ impl EditedFile {
     ///
     /// # Errors
     /// The text of a hunk is not there any more, or stands there several times.
-    pub fn edits(&self, text: &str) -> Result<Vec<TextEdit>, Vec<DiffFault>> {
+    pub fn edits(&self, text: &str) -> Result<Vec<TextEdit>, Vec<DocumentFault>> {
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
         let bare: Vec<&str> = lines.iter().map(|line| line.trim_end_matches(['\n', '\r'])).collect();
         let ends: Vec<&str> = lines.iter().zip(&bare).map(|(line, bare)| &line[bare.len()..]).collect();
@@ -218,7 +211,7 @@ impl EditedFile {
             Some(*at)
         }));
         let usual = format!("{}\n", "\r".repeat(line_ends::returns(text).unwrap_or(0)));
-        let (mut edits, mut faults): (Vec<TextEdit>, Vec<DiffFault>) = (Vec::new(), Vec::new());
+        let (mut edits, mut faults): (Vec<TextEdit>, Vec<DocumentFault>) = (Vec::new(), Vec::new());
         for hunk in &self.hunks {
             let at = match hunk.place(&bare) {
                 Ok(at) => at,
@@ -226,7 +219,7 @@ impl EditedFile {
                     let why = if places == 0 { "is not there any more" } else { "stands there several times" };
                     let message =
                         format!("the text of this change {why} in {}: agent.diff shows it as it is", self.path);
-                    faults.push(DiffFault { line: hunk.line, message });
+                    faults.push(DocumentFault { line: hunk.line, message });
                     continue;
                 }
             };
@@ -243,7 +236,7 @@ impl EditedFile {
         if overlap {
             let line = self.hunks.first().map_or(1, |hunk| hunk.line);
             let message = format!("two changes of {} meet now: agent.diff shows it as it is", self.path);
-            faults.push(DiffFault { line, message });
+            faults.push(DocumentFault { line, message });
         }
         if faults.is_empty() { Ok(edits) } else { Err(faults) }
     }

@@ -15,7 +15,7 @@ fn page(before: &str, after: &str) -> String {
 }
 
 /// The text after the edited page was taken over.
-fn taken(shown: &str, now: &str, text: &str) -> Result<String, Vec<DiffFault>> {
+fn taken(shown: &str, now: &str, text: &str) -> Result<String, Vec<DocumentFault>> {
     let files = edited(shown, now)?;
     let Some(file) = files.first() else { return Ok(text.to_owned()) };
     let edits = file.edits(text)?;
