@@ -11,11 +11,12 @@ use crate::plan::work_mode::Mode;
 use crate::state::edit_request::EditRequest;
 use crate::state::journal::Journal;
 use crate::state::task::TaskIntent;
-use crate::state::task_scope::{self, Scope};
+use crate::state::task_scope::Scope;
 use crate::state::uncredited_fix::{Doubt, Uncounted};
 use sextant_diagnostics::model::Diagnostic;
 use sextant_model::request_kind;
 use sextant_text::edits::apply_text::apply;
+use sextant_text::edits::apply_text::offset_after;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
 use sextant_text::symbols::path_spelling;
@@ -130,7 +131,7 @@ pub(crate) fn lost(wanted: &[EditRequest]) -> Vec<String> {
         for (index, symbol) in old.symbols.iter().enumerate().filter(|(index, _)| is_gone(*index)) {
             let inside =
                 symbol.parent.is_some_and(|parent| is_gone(parent) || !old.symbols[parent].kind.holds_members());
-            let start = task_scope::moved(symbol.name_range.start, hunks);
+            let start = offset_after(symbol.name_range.start, hunks);
             let renamed = fresh.iter().any(|new_one| new.symbols[*new_one].name_range.start == start);
             // A text that does not parse is no evidence of a loss.
             let unread = new.has_errors && has_word(&after, &symbol.name);

@@ -12,8 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::state::edit_request::EditRequest;
 use sextant_base::failure::Failure;
 use sextant_base::positions::LineIndex;
-use sextant_text::edits::TextEdit;
-use sextant_text::edits::apply_text::apply;
+use sextant_text::edits::apply_text::{apply, offset_after};
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
 use sextant_text::symbols::symbol_path::SymbolPath;
@@ -204,7 +203,7 @@ impl Scope {
                 if twins.0 == twins.1 {
                     continue;
                 }
-                let start = moved(before.symbols[old].name_range.start, hunks);
+                let start = offset_after(before.symbols[old].name_range.start, hunks);
                 let same_place = after.symbols.iter().position(|symbol| symbol.name_range.start == start);
                 if let Some(renamed) = same_place {
                     own.names = after.path_of(renamed);
@@ -227,19 +226,6 @@ fn is_blank(text: &str, index: &LineIndex, line: usize) -> bool {
 /// The symbols that hold an offset, innermost first.
 fn holders(outline: &Outline, offset: usize) -> Vec<usize> {
     std::iter::successors(outline.at(offset), |symbol| outline.symbols[*symbol].parent).collect()
-}
-
-/// The place of an offset after the edits; one inside an edit goes to the edit's start.
-pub(crate) fn moved(offset: usize, edits: &[TextEdit]) -> usize {
-    let mut shift = 0isize;
-    for edit in edits {
-        if edit.range.end <= offset && !(edit.range.is_empty() && edit.range.start == offset) {
-            shift += edit.text.len() as isize - edit.range.len() as isize;
-        } else if edit.range.start < offset {
-            return edit.range.start.saturating_add_signed(shift);
-        }
-    }
-    offset.saturating_add_signed(shift)
 }
 
 /// The source of a symbol, with the indentation of its first line.

@@ -16,6 +16,19 @@ pub enum ApplyError {
     InsideCharacter { line: usize, offset: usize },
 }
 
+/// The place of an offset after the edits; one inside an edit goes to the edit's start.
+pub fn offset_after(offset: usize, edits: &[TextEdit]) -> usize {
+    let mut shift = 0isize;
+    for edit in edits {
+        if edit.range.end <= offset && !(edit.range.is_empty() && edit.range.start == offset) {
+            shift += edit.text.len() as isize - edit.range.len() as isize;
+        } else if edit.range.start < offset {
+            return edit.range.start.saturating_add_signed(shift);
+        }
+    }
+    offset.saturating_add_signed(shift)
+}
+
 /// Checks that the edits are sorted, apart from each other, and on character boundaries of the text.
 ///
 /// Edits may touch; several insertions at one place are made in list order.

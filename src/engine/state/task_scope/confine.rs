@@ -1,8 +1,7 @@
 //! Confines an edit of one file to the symbols that it may touch, and finds those that it puts beside them.
 
-use crate::state::task_scope::moved;
 use sextant_base::failure::{Failure, FailureKind};
-use sextant_text::edits::apply_text::apply;
+use sextant_text::edits::apply_text::{apply, offset_after};
 use sextant_text::edits::hunks::hunks as lines_of;
 use sextant_text::edits::{TextEdit, edit_zones as zones};
 use sextant_text::symbols::imports::only_imports_differ;
@@ -73,7 +72,7 @@ pub(super) fn put_beside(
     hunks: &[TextEdit],
     known: &[SymbolPath],
 ) -> Vec<SymbolPath> {
-    let old: Vec<usize> = before.symbols.iter().map(|symbol| moved(symbol.name_range.start, hunks)).collect();
+    let old: Vec<usize> = before.symbols.iter().map(|symbol| offset_after(symbol.name_range.start, hunks)).collect();
     let mut put = Vec::new();
     for (index, symbol) in after.symbols.iter().enumerate() {
         // An old name belongs to another symbol now where that symbol is still seen.

@@ -2,6 +2,7 @@
 
 use crate::editor::Document;
 use crate::state::task_scope::*;
+use sextant_text::edits::TextEdit;
 use sextant_text::edits::hunks::hunks;
 
 const CART: &str = "\

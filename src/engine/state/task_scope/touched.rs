@@ -1,9 +1,8 @@
 //! The symbols that an edit has changed, or inserted, by name.
 
 use crate::state::edit_request::EditRequest;
-use crate::state::task_scope::moved;
 use sextant_text::edits::TextEdit;
-use sextant_text::edits::apply_text::apply;
+use sextant_text::edits::apply_text::{apply, offset_after};
 use sextant_text::edits::hunks::hunks as lines_of;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
@@ -44,7 +43,7 @@ fn put_there(before: &Outline, after: &Outline, hunks: &[TextEdit], hunk: &TextE
     if !hunk.range.is_empty() {
         return Vec::new();
     }
-    let old: Vec<usize> = before.symbols.iter().map(|symbol| moved(symbol.name_range.start, hunks)).collect();
+    let old: Vec<usize> = before.symbols.iter().map(|symbol| offset_after(symbol.name_range.start, hunks)).collect();
     let shift: isize = hunks
         .iter()
         .filter(|other| other.range.start < hunk.range.start)
