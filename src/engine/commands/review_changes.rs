@@ -293,10 +293,10 @@ pub(crate) async fn make(service: &EditService, edits: &[FileEdit], after: Works
     Ok(())
 }
 
-/// Takes the last acceptance back; `None` without one since the last rejection.
+/// Takes the last acceptance back; `None` where the last decision is a rejection.
 async fn reopen(service: &EditService) -> Result<Option<String>, Failure> {
     let review = service.store.review.now();
-    let Some(last) = review.accepted.last() else { return Ok(None) };
+    let Some(last) = review.accepted.last().filter(|_| review.accepted_last()) else { return Ok(None) };
     let mut texts = BTreeMap::new();
     for file in last {
         if let Some(document) = recover::look_at(&service.workspace, &file.path).await? {

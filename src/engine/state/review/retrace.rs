@@ -75,7 +75,8 @@ impl WorkspaceReview {
     }
 
     fn reject_again(&mut self, place: usize) {
-        let one = self.undone.remove(place);
+        let mut one = self.undone.remove(place);
+        self.decide_last(&mut one);
         self.decided += one.hunks;
         one.notes.iter().for_each(|note| self.note(note.clone()));
         self.rejected.push(one);

@@ -9,7 +9,8 @@ use crate::editor::event::QuickfixEntry;
 use crate::state::review::file_review::{FileReview, WaitingHunk};
 use sextant_base::positions::LineIndex;
 use sextant_text::edits::TextEdit;
-use sextant_text::edits::hunks::trim;
+use sextant_text::edits::apply_text::offset_after;
+use sextant_text::edits::hunks::{hunks, trim};
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
 
@@ -111,10 +112,9 @@ fn holder(hunks: &[ReviewHunk], entry: &QuickfixEntry) -> Option<usize> {
     fitting.min_by_key(|(_, hunk)| distance(hunk)).map(|(index, _)| index)
 }
 
-/// Where a hunk without a place would stand: the position of its first line as far as the texts agree before it.
+/// Where a hunk without a place stands: the beginning of its lines, moved by what was typed before them.
 fn roughly(file: &FileReview, hunk: &WaitingHunk, now: &str) -> Range<usize> {
-    let line = file.agent[..hunk.new.start].matches('\n').count();
-    let start = now.split_inclusive('\n').take(line).map(str::len).sum::<usize>().min(now.len());
+    let start = offset_after(hunk.new.start, &hunks(&file.agent, now)).min(now.len());
     start..start
 }
 

@@ -36,6 +36,15 @@ impl ReviewStore {
 
     /// The remarks that the agent has not heard; it hears them once.
     pub(crate) fn take_notes(&self) -> Vec<ReviewNote> {
-        self.change(|review| std::mem::take(&mut review.notes))
+        self.take_notes_on(|_| true)
+    }
+
+    /// The same for these files alone.
+    pub(crate) fn take_notes_on(&self, is_meant: impl Fn(&str) -> bool) -> Vec<ReviewNote> {
+        self.change(|review| {
+            let (meant, left) = std::mem::take(&mut review.notes).into_iter().partition(|note| is_meant(note.file()));
+            review.notes = left;
+            meant
+        })
     }
 }

@@ -143,7 +143,7 @@ fn the_count_goes_on_until_all_is_decided_and_a_rejection_can_be_had_back() {
 }
 
 #[test]
-fn the_last_acceptance_can_be_taken_back_until_a_rejection_or_an_edit() {
+fn decisions_are_taken_back_in_their_order() {
     let (before, after) = ("a\nb\nc\nd\ne\n", "A\nb\nC\nd\nE\n");
     let mut review = WorkspaceReview::default();
     review.edited(&change(Some(before), Some(after)), false);
@@ -159,8 +159,25 @@ fn the_last_acceptance_can_be_taken_back_until_a_rejection_or_an_edit() {
     let first = all(&review, &typed)[0].clone();
     review.accept(PATH, &WantedHunks::Hunk(&first, None), &typed);
     let next = all(&review, &typed)[0].clone();
-    review.reject(PATH, &WantedHunks::Hunk(&next, None), &typed).text.unwrap();
-    assert!(review.accepted.is_empty(), "the rejection is the last decision");
+    let left = review.reject(PATH, &WantedHunks::Hunk(&next, None), &typed).text.unwrap();
+    assert!(!review.accepted_last(), "the rejection is the last decision");
+    let more = format!("{left}more\n");
+    review.typed(PATH, &more);
+    let (_, back) = review.bring_back(&more).unwrap();
+    assert_eq!((back.as_str(), review.accepted_last()), (format!("{typed}more\n").as_str(), true));
+    let texts = std::collections::BTreeMap::from([(PATH.to_owned(), back.clone())]);
+    assert_eq!((review.reopen(&texts), review.decided, review.files[PATH].pending(&back).len()), (1, 0, 3));
+}
+
+#[test]
+fn a_change_that_was_edited_since_stands_where_its_lines_are() {
+    let (before, after) = ("a\nb\nc\nd\n", "a\nb\nC\nd\n");
+    let mut review = WorkspaceReview::default();
+    review.edited(&change(Some(before), Some(after)), false);
+    let now = "one\ntwo\na\nb\nC # mine\nd\n";
+    review.typed(PATH, now);
+    let hunk = &shown(&review.files[PATH], now, &[]).hunks[0];
+    assert_eq!((hunk.line, hunk.conflict), (4, true));
 }
 
 /// A review of two hunks whose first one was rejected with a reason, and the buffer after that.

@@ -31,9 +31,12 @@ pub(crate) struct WorkspaceReview {
     pub(crate) undone: Vec<RejectedText>,
     /// The oldest first.
     pub(crate) notes: Vec<ReviewNote>,
-    /// The acceptances since the last rejection, each with the files that it is about, the oldest first.
+    /// The acceptances, each with the files that it is about, the oldest first.
     #[serde(skip)]
     pub(crate) accepted: Vec<Vec<AcceptedFile>>,
+    /// The decisions of this process: their order across acceptances and rejections.
+    #[serde(skip)]
+    decisions: u64,
 }
 
 /// A file as it waited before hunks of it were accepted.
@@ -43,6 +46,8 @@ pub(crate) struct AcceptedFile {
     before: FileReview,
     /// Hunks that the acceptance decided.
     hunks: usize,
+    /// The number of the decision.
+    at: u64,
 }
 
 /// A rejection, with the file before and after it.
@@ -59,6 +64,9 @@ pub(crate) struct RejectedText {
     pub(crate) notes: Vec<ReviewNote>,
     /// The agent has written in its place since: its text in the buffer is not an undo.
     pub(crate) settled: bool,
+    /// The number of the decision; 0 for one of an earlier process.
+    #[serde(skip)]
+    at: u64,
 }
 
 /// A remark of the user for the agent.
@@ -77,6 +85,10 @@ pub struct ReviewNote {
 }
 
 impl ReviewNote {
+    pub(crate) fn file(&self) -> &str {
+        self.place.split("::").next().unwrap_or(&self.place)
+    }
+
     /// One line for the agent.
     pub(crate) fn line(&self) -> String {
         let what = if self.rejected { "the user rejected your change" } else { "a note of the user" };
@@ -164,7 +176,8 @@ impl WorkspaceReview {
         let conflicts = file.accept(&picks, now).len();
         let hunks = decided_by(waiting, file.pending(now).len(), &picks);
         if *file != before {
-            self.accepted.push(vec![AcceptedFile { path: path.to_owned(), before, hunks }]);
+            self.decisions += 1;
+            self.accepted.push(vec![AcceptedFile { path: path.to_owned(), before, hunks, at: self.decisions }]);
         }
         self.decided += hunks;
         self.drop_done();
@@ -179,6 +192,18 @@ impl WorkspaceReview {
         }
         let over = self.accepted.len().saturating_sub(ACCEPTED);
         self.accepted.drain(..over);
+    }
+
+    /// True if the last decision is an acceptance.
+    pub(crate) fn accepted_last(&self) -> bool {
+        let accepted = self.accepted.last().and_then(|files| files.last()).map(|file| file.at);
+        accepted > self.rejected.last().map(|one| one.at)
+    }
+
+    /// Numbers a rejection as the last decision.
+    pub(crate) fn decide_last(&mut self, one: &mut RejectedText) {
+        self.decisions += 1;
+        one.at = self.decisions;
     }
 
     /// Takes the last acceptance back: its hunks wait again. `texts` has its files as they are. Returns the number of
@@ -207,16 +232,10 @@ impl WorkspaceReview {
         }
         let hunks = decided_by(before, file.pending(&text).len(), &picks);
         self.decided += hunks;
-        self.accepted.clear();
         let (with, without) = (now.to_owned(), text.clone());
-        self.rejected.push(RejectedText {
-            path: path.to_owned(),
-            with,
-            without,
-            hunks,
-            made,
-            ..RejectedText::default()
-        });
+        let mut one = RejectedText { path: path.to_owned(), with, without, hunks, made, ..RejectedText::default() };
+        self.decide_last(&mut one);
+        self.rejected.push(one);
         self.limit_rejected();
         self.drop_done();
         Decided { text: Some(text), ..decided }
