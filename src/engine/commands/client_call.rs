@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::diagnostics::{collect_diagnostics, reached};
-use crate::durable::{self, open_store, stack, stored_traces};
+use crate::durable::{self, open_store, stack, stored_review, stored_traces};
 use crate::edit::once::{self, EditMade};
 use crate::edit::{edit_transaction, recover};
 use crate::editor::event::Event;
@@ -80,7 +80,7 @@ pub(crate) async fn call(
                 let file = read.as_ref().ok().and_then(ToolCall::only_file);
                 let looked = look(&session, &client, &tool, read, &own).await;
                 let ahead = looked.is_ok();
-                let _ = sender.send(looked);
+                let _ = sender.send(with_review(&session, &session.outside.of(&client.id), looked).await);
                 if let Some(file) = file.filter(|_| ahead) {
                     look_ahead(&session, &file).await;
                 }
@@ -94,6 +94,21 @@ pub(crate) async fn call(
     // The caller must not end the work that is still to do for the next call.
     ends.disarm();
     answer
+}
+
+/// Adds what the user has said in the review about the client's changes. It is said once.
+async fn with_review(
+    session: &Session,
+    work: &ClientWork,
+    answer: Result<OutsideAnswer, Failure>,
+) -> Result<OutsideAnswer, Failure> {
+    let review = &session.store.review;
+    let notes = if answer.is_ok() { review.take_notes_on(|file| work.has_changed(file)) } else { Vec::new() };
+    if !notes.is_empty() {
+        stored_review::save(review).await;
+    }
+    let said = notes.iter().map(|note| format!("review: {}", mask(&note.line())));
+    answer.map(|answer| said.fold(answer, |answer, line| answer.with_note(Some(line))))
 }
 
 fn words(answer: ToolAnswer) -> OutsideAnswer {
@@ -205,6 +220,10 @@ async fn edit(
     let is_changed = task.work.journal.checkpoints.len() > mark;
     let ran = answered(&session.store, ran, is_changed);
     let came_of_it = trace(task, client, &about, &ran);
+    let ran = with_review(session, &work, ran).await;
+    if is_changed {
+        work.note_changed(task.work.journal.files());
+    }
     let _ = sender.send(ran);
     if is_changed {
         durable::keep_outside(&session.store, task, mark % CLEANED == CLEANED - 1).await;

@@ -1,5 +1,6 @@
 //! Clients outside whose calls are carried out here: the files that each has read, and the task of its edits.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -44,12 +45,27 @@ pub(crate) struct ClientWork {
     pub(crate) seen: Mutex<SeenTexts>,
     /// Held while one of its edits is made: they come one after the other.
     pub(crate) task: tokio::sync::Mutex<Option<Task>>,
+    /// The files that it has changed: what the user says of them in the review is said to it.
+    changed: Mutex<BTreeSet<String>>,
     last: Mutex<Instant>,
 }
 
 impl ClientWork {
     fn new() -> Self {
-        Self { seen: Mutex::default(), task: tokio::sync::Mutex::default(), last: Mutex::new(Instant::now()) }
+        Self {
+            seen: Mutex::default(),
+            task: tokio::sync::Mutex::default(),
+            changed: Mutex::default(),
+            last: Mutex::new(Instant::now()),
+        }
+    }
+
+    pub(crate) fn has_changed(&self, file: &str) -> bool {
+        lock(&self.changed).contains(file)
+    }
+
+    pub(crate) fn note_changed(&self, files: impl IntoIterator<Item = String>) {
+        lock(&self.changed).extend(files);
     }
 
     /// True if the next edit goes on with this task.

@@ -75,6 +75,32 @@ async fn another_process_goes_on_with_the_review_and_the_agent_hears_of_it_once(
 }
 
 #[tokio::test]
+async fn the_client_that_made_a_change_hears_of_its_rejection_once() {
+    let project = project();
+    let engine = TestEngine::new(&project, setup());
+    edit(&engine, replace("return 1", "return 11")).await;
+    wish(&engine, ReviewAction::Reject, file(), "no numbers there").await;
+    let cancel = CancellationToken::new();
+    let read = async |client: &OutsideClient| {
+        let call = engine.session.call(client, "read_file", json!({"path": "a.py"}), &cancel);
+        call.await.expect("a text").text
+    };
+    let line = "review: a.py::f (`return 11`): the user rejected your change: no numbers there";
+    let other = OutsideClient::new("id of codex", "codex");
+    assert!(!read(&other).await.contains("review: "), "the change is another client's");
+    let claude = OutsideClient::new("id of claude", "claude");
+    let told = read(&claude).await;
+    assert!(told.ends_with(line), "{told}");
+    assert!(!read(&claude).await.contains("review: "), "it is said once");
+    edit(&engine, replace("return f()", "return f() + 1")).await;
+    wish(&engine, ReviewAction::Reject, ReviewScope::All, "nor there").await;
+    let answer = engine.session.call(&claude, "edit_file", replace("return 1", "return 2"), &cancel);
+    let data = answer.await.expect("an edit").data.expect("data");
+    let said = "review: a.py::g (`return f() + 1`): the user rejected your change: nor there";
+    assert!(data["notes"].as_array().is_some_and(|notes| notes.contains(&json!(said))), "{data}");
+}
+
+#[tokio::test]
 async fn a_review_that_cannot_be_read_is_set_aside_and_reported() {
     let project = project();
     let engine = TestEngine::new(&project, setup());
