@@ -68,6 +68,30 @@ fn delete(extra: Value) -> Value {
     given
 }
 
+/// The second client opens the file that the first one's edit reaches, while that edit is looked at.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_clients_at_once_one_is_told_what_breaks_in_the_file_of_the_other() {
+    let project = Project::new(&[
+        ("m.py", "def ff() -> int:\n    return 1\n"),
+        ("use.py", "from m import ff\nx: int = ff()\nprint(x)\n"),
+        ("z.py", "q = 1\n"),
+    ]);
+    let engine = engine(&project, Setup::default());
+    let (first, second) = (OutsideClient::new("1", "claude"), OutsideClient::new("2", "codex"));
+    let cancel = CancellationToken::new();
+    let call = async |client: &OutsideClient, given: Value| {
+        engine.session.call(client, "edit_file", given, &cancel).await.expect("an edit").text
+    };
+    call(&first, replace("z.py", "q = 1", "q = 2")).await;
+    let later = async {
+        tokio::time::timeout(std::time::Duration::from_millis(3), std::future::pending::<()>()).await.ok();
+        call(&second, replace("use.py", "print(x)", "print(x + 1)")).await
+    };
+    let (one, other) =
+        tokio::join!(call(&first, replace("m.py", "-> int:\n    return 1", "-> str:\n    return ''")), later);
+    assert!([&one, &other].iter().any(|text| text.contains("reportAssignmentType")), "{one}\n{other}");
+}
+
 #[tokio::test]
 async fn a_client_is_told_what_its_edit_breaks_in_a_closed_file() {
     for (old, new, file, code) in [

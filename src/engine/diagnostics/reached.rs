@@ -19,6 +19,7 @@ use crate::state::workspace::Workspace;
 use crate::state::{answer_status, stop};
 use crate::target;
 use sextant_base::deadline::Deadline;
+use sextant_base::lock::lock;
 use sextant_base::plural::counted;
 use sextant_diagnostics::code_aliases::{looks_at_one_file, reads_whole_package};
 use sextant_diagnostics::model::Report;
@@ -54,6 +55,23 @@ impl ReachedFiles {
         let is_new = |document: &Document| self.documents.iter().all(|known| known.path != document.path);
         let new: Vec<Document> = documents.into_iter().filter(is_new).collect();
         self.documents.extend(new);
+    }
+
+    /// Adds the files in reach that somebody else has opened since the open files were read: nobody asks about them.
+    async fn take_opened_since(
+        &mut self,
+        workspace: &Workspace,
+        looked: &LookedFiles,
+        reach: &EditReach,
+        known: &BTreeSet<&str>,
+    ) {
+        let loaded = workspace.editor.loaded().await;
+        let typed = lock(&looked.typed).others(&[]);
+        let is_missed = |file: &&String| {
+            loaded.contains(file) && !known.contains(file.as_str()) && !self.is_looked_at(file) && !typed.contains(file)
+        };
+        let missed: Vec<String> = reach.files.iter().filter(is_missed).cloned().collect();
+        self.documents.extend(documents(workspace.editor.as_ref(), &missed).await);
     }
 
     fn is_looked_at(&self, file: &str) -> bool {
@@ -101,8 +119,14 @@ pub(crate) fn changes(wanted: &[EditRequest]) -> Vec<TextChange> {
 
 /// Opens the closed files in reach of edits, up to the limit, and asks about them before the edits are made.
 ///
-/// Opens nothing where no provider that reports on the edited files looks further than at one file.
-pub(crate) async fn before_edit(hub: &DiagnosticsHub, edited: &[Document], wanted: &[EditRequest]) -> ReachedFiles {
+/// Opens nothing where no provider that reports on the edited files looks further than at one file. `asked` are the open
+/// files that are asked about anyway.
+pub(crate) async fn before_edit(
+    hub: &DiagnosticsHub,
+    edited: &[Document],
+    asked: &[Document],
+    wanted: &[EditRequest],
+) -> ReachedFiles {
     let reach = reach_of(&hub.workspace, &hub.looked, changes(wanted)).await;
     let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
     if reach == EditReach::default() || !looks_further(hub, &paths).await {
@@ -116,6 +140,8 @@ pub(crate) async fn before_edit(hub: &DiagnosticsHub, edited: &[Document], wante
         false => (reach, Vec::new()),
     };
     let mut reached = ReachedFiles { unrelated, ..open(&hub.workspace, &hub.looked, &reach, most).await };
+    let known: BTreeSet<&str> = edited.iter().chain(asked).map(|document| document.path.as_str()).collect();
+    reached.take_opened_since(&hub.workspace, &hub.looked, &reach, &known).await;
     reached.open = reach.files.iter().filter(|file| !reached.is_looked_at(file)).cloned().collect();
     if reached.documents.is_empty() {
         return reached;

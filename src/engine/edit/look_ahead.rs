@@ -40,7 +40,7 @@ pub(crate) async fn look_ahead(
         unheard = Unlooked::of(looked.unheard, "", false);
         deadline = looked.deadline;
     }
-    let mut reached = reached::before_edit(&edits.hub, &texts_before(wanted), wanted).await;
+    let mut reached = reached::before_edit(&edits.hub, &texts_before(wanted), &bystanders, wanted).await;
     reached.take_earlier(
         reached::others(edits.workspace.editor.as_ref(), &edits.hub.looked, &burst.reached, &paths).await,
     );

@@ -95,7 +95,7 @@ async fn look_ahead(hub: &DiagnosticsHub, wanted: &[EditRequest]) -> Result<Verd
         .collect();
     let mut bystanders = collect_diagnostics::bystanders(hub.workspace.editor.as_ref(), &hub.looked, &paths).await;
     collect_diagnostics::before_edit(hub, &edited, &bystanders, Deadline::after_ms(limit)).await;
-    let reached = reached::before_edit(hub, &edited, wanted).await;
+    let reached = reached::before_edit(hub, &edited, &bystanders, wanted).await;
     let deadline = reached.deadline(Deadline::after_ms(limit), limit);
     let looked_at: BTreeSet<String> = reached.documents.iter().map(|document| document.path.clone()).collect();
     bystanders.extend(reached.documents);
