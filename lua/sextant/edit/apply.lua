@@ -171,6 +171,9 @@ local function write_all(edits, results, touched, save)
       buffers.is_being_written(touched[i][1], nil)
       results[i] = finish(edit, touched[i][1], touched[i][2], save, touched[i][3])
     end
+    if edit.op ~= 'change' then
+      require('sextant.lsp.servers').note_come_or_gone()
+    end
   end
 end
 

@@ -109,6 +109,7 @@ function M.knows(client, fact)
 end
 
 local TS_REQUEST = 'typescript.tsserverRequest'
+local TS_RELOAD = 'typescript.reloadProjects'
 
 --- gopls's request to diagnose files. Its publishes come before the answer; it leaves one out whose list stays equal.
 M.DIAGNOSE = 'gopls.diagnose_files'
@@ -270,6 +271,25 @@ end
 ---@param way 'pull'|'push'|nil nil takes back what was learned
 function M.learn(client, way)
   learned[client.name] = way
+end
+
+---@type table<integer, true> ids of the clients whose tsserver has not read its projects since a file came or went
+local outdated = {}
+
+--- Notes that a file was made or deleted. tsserver keeps an import unresolved whose file comes later: it watches the
+--- file's folder, and is asked before it hears of it.
+function M.note_come_or_gone()
+  for _, client in ipairs(vim.lsp.get_clients()) do
+    outdated[client.id] = has_command(client, TS_RELOAD) or nil
+  end
+end
+
+--- The request by which tsserver reads its projects again, once after a file came or went.
+---@return table? params of workspace/executeCommand
+function M.reload_request(client)
+  local due = outdated[client.id]
+  outdated[client.id] = nil
+  return due and { command = TS_RELOAD } or nil
 end
 
 local TS_COMMANDS = { 'syntacticDiagnosticsSync', 'semanticDiagnosticsSync', 'suggestionDiagnosticsSync' }

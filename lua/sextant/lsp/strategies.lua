@@ -224,6 +224,10 @@ function M.command(job)
     return
   end
   flush(job.client)
+  local reload = servers.reload_request(job.client)
+  if reload then
+    job.client:request('workspace/executeCommand', reload, function() end)
+  end
   job.wanted = version_of(job.buf)
   local wanted, texts_then, items = job.wanted, texts_of(job.client, job.buf), {}
   local requests = servers.tsserver_requests(job.path)

@@ -216,6 +216,12 @@ impl LanguageServer {
             documents.changed_on_disk(files.iter().map(|(path, _)| path.as_str()));
             vec![DocumentNotice::of::<DidChangeWatchedFilesNotification>(&params)]
         });
+        let is_change = |kind: u8| FileChangeType::from(u32::from(kind)) == FileChangeType::Changed;
+        if let ServerPhase::Running(run) = &*self.inner.phase.borrow()
+            && !files.iter().all(|(_, kind)| is_change(*kind))
+        {
+            run.projects.outdated.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Answers that came after their deadline, each once; those of a text that has changed since are dropped.

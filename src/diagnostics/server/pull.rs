@@ -1,5 +1,6 @@
 //! Requests the diagnostics of one file from a server, and decides which of its answers can be used.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use lsp_types::{
@@ -11,7 +12,7 @@ use serde_json::json;
 
 use crate::server::json_rpc::{CONTENT_MODIFIED, METHOD_NOT_FOUND, REQUEST_CANCELLED, RequestError, SERVER_CANCELLED};
 use crate::server::received::{self, Pulled, SentDiagnostic, TsAnswer, TsDiagnostic, TsPlace};
-use crate::server::server_client::{DIAGNOSE, ServerConnection, TSSERVER};
+use crate::server::server_client::{DIAGNOSE, RELOAD, ServerConnection, TSSERVER};
 use crate::server::server_config::ServerConfig;
 use crate::server_facts::{Fact, STYLE_CODES, STYLE_SETTING};
 use sextant_base::path;
@@ -58,6 +59,7 @@ pub(super) async fn command(
 ) -> Result<Vec<SentDiagnostic>, NotPulled> {
     let file = path::from_uri(uri).ok_or_else(|| NotPulled::Failed(format!("{uri} is not a file")))?;
     let softens = run.knows(Fact::StyleAsWarnings) && softens_style(config);
+    reload_outdated(run, limit).await?;
     let mut items = Vec::new();
     for kind in ["syntacticDiagnosticsSync", "semanticDiagnosticsSync", "suggestionDiagnosticsSync"] {
         let params = ExecuteCommandParams {
@@ -71,6 +73,20 @@ pub(super) async fn command(
         items.extend(list.iter().map(|item| from_tsserver(&received::read(item).unwrap_or_default(), softens)));
     }
     Ok(items)
+}
+
+/// Lets tsserver read its projects again if a file was made or deleted since.
+async fn reload_outdated(run: &ServerConnection, limit: Duration) -> Result<(), NotPulled> {
+    let _reading = run.projects.reading.lock().await;
+    if !run.projects.outdated.swap(false, Ordering::Relaxed) || run.commands().all(|command| command != RELOAD) {
+        return Ok(());
+    }
+    let params = ExecuteCommandParams {
+        command: RELOAD.to_owned(),
+        arguments: Some(Vec::new()),
+        work_done_progress_params: Default::default(),
+    };
+    run.connection.request::<ExecuteCommandRequest>(&params, limit).await.map(drop).map_err(not_pulled)
 }
 
 /// Waits until the server has published what it finds in the file.

@@ -24,6 +24,8 @@ const INITIALIZE: Duration = Duration::from_secs(60);
 
 /// The request of typescript-language-server that hands a command to tsserver and its answer back.
 pub(super) const TSSERVER: &str = "typescript.tsserverRequest";
+/// The command by which vtsls lets tsserver read its projects again.
+pub(super) const RELOAD: &str = "typescript.reloadProjects";
 
 /// gopls's request to diagnose files. Its publishes come before the answer; it leaves one out whose list stays equal.
 pub(super) const DIAGNOSE: &str = "gopls.diagnose_files";
@@ -71,6 +73,17 @@ pub(crate) struct ServerConnection {
     pub actions_unanswered: AtomicBool,
     /// True if a request for them waited in vain for as long as a start may take.
     pub actions_awaited: AtomicBool,
+    pub(super) projects: TsProjects,
+}
+
+/// The projects of a tsserver. It keeps an import unresolved whose file comes later: it watches the file's folder, and
+/// is asked before it hears of it.
+#[derive(Debug, Default)]
+pub(super) struct TsProjects {
+    /// True if a file was made or deleted since they were read.
+    pub outdated: AtomicBool,
+    /// Held while they are read again: a question waits for it.
+    pub reading: tokio::sync::Mutex<()>,
 }
 
 impl ServerConnection {
@@ -175,6 +188,7 @@ pub(super) async fn start(inner: &Arc<Inner>, run: u64) -> Result<ServerConnecti
         learned: Mutex::new(Learned { way: PullMethod::Push, probes_left: PROBES, probing: false }),
         actions_unanswered: AtomicBool::new(false),
         actions_awaited: AtomicBool::new(false),
+        projects: TsProjects::default(),
         capabilities,
     };
     if run.advertises_pull() || run.knows(Fact::AnswersPulls) {

@@ -48,6 +48,25 @@ async fn a_complete_answer_about_typescript_names_every_closed_file_that_an_edit
     assert!(client.end().await.success());
 }
 
+/// tsserver watches a folder so far below the root by itself, and is asked before it hears of the file.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_file_in_a_folder_is_answered_with_what_it_breaks_in_its_importer() {
+    let importer = "import { rate } from './rate';\nexport const half: number = rate;\n";
+    let project = Project::new(&[
+        ("tsconfig.json", STRICT),
+        ("shop/to/deep/user.ts", importer),
+        ("shop/to/deep/apart.ts", "export const more = 1;\n"),
+    ]);
+    let folder = language_tools("vtsls").display().to_string();
+    let mut client = McpClient::open(&project, "codex", &["--servers", &folder, "--timeout-ms", "120000"]).await;
+    client.edit("edit_file", replace("shop/to/deep/apart.ts", "more = 1", "more = 2")).await;
+    let given = json!({"path": "shop/to/deep/rate.ts", "content": "export const rate = 'a';\n"});
+    let answer = client.edit("write_file", given).await;
+    let expected = BTreeSet::from([("shop/to/deep/user.ts".to_owned(), "2322".to_owned())]);
+    assert_eq!(reported(&answer), expected, "{answer}");
+    assert!(client.end().await.success());
+}
+
 /// A program with a function, its importer and a file that has nothing to do with it.
 struct Program {
     files: &'static [(&'static str, &'static str)],
