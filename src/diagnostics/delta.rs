@@ -8,6 +8,7 @@ mod file_pairs;
 mod index_pairs;
 mod pair_diagnostics;
 mod replaced;
+mod reworded;
 pub(crate) mod same_message;
 mod sequence;
 mod side;

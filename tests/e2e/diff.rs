@@ -249,6 +249,29 @@ fn the_working_tree_is_compared_with_what_git_ignores_on_both_sides() {
 }
 
 #[test]
+fn an_error_whose_statement_was_rewritten_is_neither_new_nor_fixed() {
+    let text = |body: &str| format!("def use(all: list[object]) -> list[int]:\n    return {body}\n");
+    let shop = Repository::new(&[("user.py", &text("(one for one in all)"))]);
+    for body in ["[one for one in all]", "list(all)", "all"] {
+        shop.write("user.py", &text(body));
+        let (found, status) = shop.json(&["--severity", "error"]);
+        assert_eq!(
+            (status, names(&found["new"]), names(&found["fixed"])),
+            (0, Vec::new(), Vec::new()),
+            "{body}: {found}"
+        );
+        assert_eq!(names(&found["updated"]), ["use reportReturnType"], "{body}: {found}");
+    }
+    shop.write("user.py", &text("[one for one in gone]"));
+    let (found, status) = shop.json(&["--severity", "error"]);
+    assert_eq!(status, 1, "{found}");
+    assert!(
+        names(&found["new"]).contains(&"use reportUndefinedVariable".to_owned()),
+        "another fault stays new: {found}"
+    );
+}
+
+#[test]
 fn a_project_below_the_top_of_its_repository_is_a_project_of_its_own() {
     let user = "from shared import one\n\n\ndef use() -> int:\n    return one()\n";
     let files = [

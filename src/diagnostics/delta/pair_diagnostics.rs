@@ -54,19 +54,23 @@ impl Carry<'_, '_> {
         self.pass(&mut out, |d| (known(d.start) && known(d.end)).then_some((d.start, d.end, 0)));
         self.siblings(&mut out);
         self.replaced(&mut out);
+        self.reworded(&mut out);
         out
     }
 
-    fn left<'s>(&'s self, out: &'s Matching) -> (impl Iterator<Item = u32> + 's, impl Iterator<Item = u32> + 's) {
+    pub(super) fn left<'s>(
+        &'s self,
+        out: &'s Matching,
+    ) -> (impl Iterator<Item = u32> + 's, impl Iterator<Item = u32> + 's) {
         let old = (0..self.old.0.len() as u32).filter(|b| out.after(*b) == NONE);
         (old, (0..self.new.0.len() as u32).filter(|a| out.before(*a) == NONE))
     }
 
-    fn b(&self, index: u32) -> &Anchored {
+    pub(super) fn b(&self, index: u32) -> &Anchored {
         &self.old.1[index as usize]
     }
 
-    fn a(&self, index: u32) -> &Anchored {
+    pub(super) fn a(&self, index: u32) -> &Anchored {
         &self.new.1[index as usize]
     }
 
@@ -166,7 +170,7 @@ impl Carry<'_, '_> {
         }
     }
 
-    fn unit(side: &Side<'_>, anchored: &Anchored) -> u32 {
+    pub(super) fn unit(side: &Side<'_>, anchored: &Anchored) -> u32 {
         side.tokens.get(anchored.span.0 as usize).map_or(NONE, |token| token.unit)
     }
 

@@ -22,7 +22,28 @@ pub(super) fn without_numbers(message: &str) -> String {
 
 /// Masks digits and quoted parts: the rest is the complaint itself.
 pub(crate) fn template(message: &str) -> String {
+    masked(message).0
+}
+
+/// The template of the first line. The lines below it explain, and differ with the types.
+pub(super) fn first_template(message: &str) -> String {
+    template(first_line(message))
+}
+
+/// True if two messages of one template quote the same part in one place of their first lines, or quote nothing there.
+pub(super) fn shares_quoted(before: &str, after: &str) -> bool {
+    let (old, new) = (masked(first_line(before)).1, masked(first_line(after)).1);
+    old.is_empty() && new.is_empty() || old.iter().zip(&new).any(|(old, new)| old == new)
+}
+
+fn first_line(message: &str) -> &str {
+    message.lines().next().unwrap_or_default()
+}
+
+/// The template of a message, and its quoted parts.
+fn masked(message: &str) -> (String, Vec<&str>) {
     let mut out = String::with_capacity(message.len());
+    let mut quoted = Vec::new();
     let mut rest = message;
     let mut word_before = false;
     while let Some(c) = rest.chars().next() {
@@ -36,7 +57,8 @@ pub(crate) fn template(message: &str) -> String {
             _ => None,
         };
         match close.and_then(|close| after.split_once(close)) {
-            Some((_, behind)) => {
+            Some((inside, behind)) => {
+                quoted.push(inside);
                 out.push('"');
                 rest = behind;
                 word_before = false;
@@ -48,7 +70,7 @@ pub(crate) fn template(message: &str) -> String {
             }
         }
     }
-    without_numbers(&out)
+    (without_numbers(&out), quoted)
 }
 
 /// The message with every renamed word replaced.
@@ -107,6 +129,22 @@ mod tests {
             ("“ä” is 'ö'", "\" is \""),
         ] {
             assert_eq!(template(message), expected);
+        }
+    }
+
+    #[test]
+    fn a_reworded_message_keeps_a_quoted_part_of_its_first_line() {
+        let one = "Type \"Generator[int]\" is not assignable to return type \"list[int]\"\n  \"Generator\" is not …";
+        let other = "Type \"list[str]\" is not assignable to return type \"list[int]\"";
+        assert_eq!(first_template(one), first_template(other));
+        for (before, after, expected) in [
+            (one, other, true),
+            ("mismatched types\nexpected `i32`", "mismatched types\nfound `str`", true),
+            ("Undefined name `a`", "Undefined name `b`", false),
+            ("\"a\" is not a member of \"X\"", "\"b\" is not a member of \"Y\"", false),
+            ("\"a\" is not a member of \"b\"", "\"b\" is not a member of \"a\"", false),
+        ] {
+            assert_eq!(shares_quoted(before, after), expected, "{before}");
         }
     }
 

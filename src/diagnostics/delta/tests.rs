@@ -1,7 +1,8 @@
 //! Small changes, and the diagnostics that are new, old, fixed, hidden or uncovered by them.
 //!
 //! A diagnostic is written behind the word it is about: `tottl⟨F821 Undefined name "tottl"⟩`. Without a message the
-//! code is the message; `⟨code ^…⟩` puts it on the file instead (an empty range at 0:0).
+//! code is the message; `⟨code ^…⟩` puts it on the file instead (an empty range at 0:0). `⟦a + b⟧⟨…⟩` is about more
+//! than a word.
 
 use proptest::prelude::*;
 
@@ -31,7 +32,13 @@ fn read(file: &str, marked: &str) -> (String, Vec<Diagnostic>) {
         let (code, message) = mark.split_once(' ').unwrap_or((mark, mark));
         let word = text.rfind(|c: char| !(c.is_alphanumeric() || c == '_'));
         let start = word.map_or(0, |i| i + text[i..].chars().next().map_or(1, char::len_utf8));
-        let bytes = if message.starts_with('^') { 0..0 } else { start.min(text.len())..text.len() };
+        let mut bytes = if message.starts_with('^') { 0..0 } else { start.min(text.len())..text.len() };
+        if text.ends_with('⟧') {
+            text.pop();
+            let open = text.rfind('⟦').expect("an opened mark");
+            text.remove(open);
+            bytes = open..text.len();
+        }
         marks.push((bytes, code, message));
         rest = behind;
     }
@@ -231,6 +238,95 @@ fn the_same_complaint_in_other_words_is_updated() {
             ("the file as a whole", "⟨D100 ^no docstring⟩import os\n", "⟨D100 ^no docstring⟩x = 1\nimport sys\n", ""),
         ],
         &["a.py", "a.txt"],
+    );
+}
+
+#[test]
+fn a_rewritten_statement_keeps_its_complaint_about_another_type() {
+    let function = |body: &str| format!("def f(a, b) -> int:\n    use(a)\n    {body}\n");
+    let class = |body: &str| format!("class C:\n    x: int = ⟦{body}⟧⟨E type \"{body}\" is not \"int\"⟩\n");
+    let rows = [
+        (
+            "rewritten",
+            "return ⟦(n for n in a)⟧⟨E type \"gen\" is not \"int\"⟩",
+            "return ⟦[n for n in a]⟧⟨E type \"list\" is not \"int\"⟩",
+            "updated 0-0",
+        ),
+        (
+            "unlike",
+            "return ⟦sorted(x for x in a if x)⟧⟨E type \"gen\" is not \"int\"⟩",
+            "return ⟦len⟧⟨E type \"fun\" is not \"int\"⟩",
+            "updated 0-0",
+        ),
+        (
+            "wrapped",
+            "return ⟦a⟧⟨E type \"gen\" is not \"int\"⟩",
+            "return ⟦list(a)⟧⟨E type \"list\" is not \"int\"⟩",
+            "updated 0-0",
+        ),
+        (
+            "one argument",
+            "g(⟦a⟧⟨E type \"gen\" is not \"int\"⟩, b, 1)",
+            "g(⟦list(a)⟧⟨E type \"list\" is not \"int\"⟩, b, 1)",
+            "updated 0-0",
+        ),
+        (
+            "another expected type",
+            "return ⟦a⟧⟨E type \"gen\" is not \"int\"⟩",
+            "return ⟦list(a)⟧⟨E type \"list\" is not \"str\"⟩",
+            "new 0; fixed 0",
+        ),
+        (
+            "another argument",
+            "g(⟦a⟧⟨E type \"gen\" is not \"int\"⟩, b, 1)",
+            "g(a, ⟦b(0)⟧⟨E type \"list\" is not \"int\"⟩, 1)",
+            "new 0; fixed 0",
+        ),
+        (
+            "another name",
+            "return ⟦aa(b)⟧⟨E no name \"aa\"⟩",
+            "return ⟦b + bb(b, 1)⟧⟨E no name \"bb\"⟩",
+            "new 0; fixed 0",
+        ),
+        (
+            "another target",
+            "x = ⟦a⟧⟨E type \"gen\" is not \"int\"⟩",
+            "y = ⟦list(a, b)⟧⟨E type \"list\" is not \"int\"⟩",
+            "new 0; fixed 0",
+        ),
+        (
+            "another template",
+            "return ⟦a⟧⟨E type \"gen\" is not \"int\"⟩",
+            "return ⟦list(a)⟧⟨E a \"list\" never is an \"int\"⟩",
+            "new 0; fixed 0",
+        ),
+        (
+            "two of them",
+            "return ⟦a⟧⟨E type \"gen\" is not \"int\"⟩",
+            "if b: return ⟦list(a)⟧⟨E type \"list\" is not \"int\"⟩\n    return ⟦tuple(a)⟧⟨E type \"tuple\" is not \"int\"⟩",
+            "new 1; updated 0-0",
+        ),
+        (
+            "the old statement stands, and is right",
+            "return ⟦a⟧⟨E type \"gen\" is not \"int\"⟩",
+            "if b: return ⟦list(a)⟧⟨E type \"list\" is not \"int\"⟩\n    return a",
+            "new 0; fixed 0",
+        ),
+    ];
+    for (name, before, after, expected) in rows {
+        check(&[(name, &function(before), &function(after), expected)], &["a.py"]);
+    }
+    check(
+        &[
+            ("a field", &class("a"), &class("list(a)"), "updated 0-0"),
+            (
+                "another function in its place",
+                "def f() -> int:\n    return ⟦a⟧⟨E type \"gen\" is not \"int\"⟩\n",
+                "def g() -> int:\n    return ⟦list(a)⟧⟨E type \"list\" is not \"int\"⟩\n",
+                "new 0; fixed 0",
+            ),
+        ],
+        &["a.py"],
     );
 }
 
