@@ -97,7 +97,7 @@ pub struct CheckFacts {
     pub reported: Vec<ReportedThere>,
     /// The new errors, wherever they are, a line each.
     pub new_errors: Vec<String>,
-    /// The step's new diagnostics that speak against any end, a line each: see `UsualKinds::speaks_against`.
+    /// The step's new diagnostics from the severity floor up, a line each.
     pub new: Vec<String>,
     /// True if that list is complete: every provider has reported on the texts before the step and after it.
     pub compared: bool,

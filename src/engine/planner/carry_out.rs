@@ -206,7 +206,7 @@ async fn look_back(
     let now = collect_diagnostics::known(&edits.hub).await;
     let verdict = step_verdict::verdict(&edits.hub, &work.journal, mark, &before, &now).await;
     let left = targets(&edits.hub, step, &work.scope).await;
-    let findings = step_checks::findings(edits, model, step, work, &before, &verdict, mark).await;
+    let findings = step_checks::findings(edits, model, step, work, &verdict, mark).await;
     StepView { verdict, findings, left, before }
 }
 

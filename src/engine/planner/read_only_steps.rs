@@ -22,7 +22,6 @@ use crate::state::comparison::Verdict;
 use crate::state::edit_service::EditService;
 use crate::state::read_views::SeenTexts;
 use crate::state::render::Line;
-use crate::state::snapshots::Snapshots;
 use crate::state::span;
 use crate::state::task::{Task, TaskWork};
 use crate::state::task_scope::Scope;
@@ -195,7 +194,7 @@ async fn judge_look(
     }
     let whole = std::mem::replace(&mut work.scope, Scope::Symbols(context.symbols.clone()));
     let (nothing, mark) = (Verdict::without(Status::Complete), work.journal.checkpoints.len());
-    let findings = step_checks::findings(edits, model, step, work, &Snapshots::default(), &nothing, mark).await;
+    let findings = step_checks::findings(edits, model, step, work, &nothing, mark).await;
     work.scope = whole;
     facts.checked.unmet = unmet(&findings);
     let missed = step.checks.iter().zip(&findings).find_map(|(check, finding)| match finding {

@@ -8,10 +8,8 @@ use crate::state::answer_status::Status;
 use crate::state::comparison::Verdict;
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_service::EditService;
-use crate::state::frequent_codes::UsualKinds;
 use crate::state::journal::Journal;
 use crate::state::render::Line;
-use crate::state::snapshots::Snapshots;
 use crate::state::task::TaskWork;
 use crate::state::task_scope::Scope;
 use crate::target;
@@ -20,14 +18,12 @@ use sextant_diagnostics::model::Severity;
 use sextant_model::step::Model;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// The results of a step's checks, in their order. `before` are the reports before it, `mark` the number of the task's
-/// checkpoints then.
+/// The results of a step's checks, in their order. `mark` is the number of the task's checkpoints before it.
 pub(crate) async fn findings(
     edits: &EditService,
     model: &dyn Model,
     step: &Step,
     work: &TaskWork,
-    before: &Snapshots,
     verdict: &Verdict,
     mark: usize,
 ) -> Vec<CheckResult> {
@@ -57,13 +53,12 @@ pub(crate) async fn findings(
         is_touched: step.kind.only_looks() || changed.holds(&found.symbol),
         line: Line::of(found).text(""),
     });
-    let kinds = UsualKinds::of(before, &work.reports.created);
-    let new: Vec<Line> = verdict.new_from(edits.workspace.config.diagnostics.severity_floor).map(Line::of).collect();
+    let new = verdict.new_from(edits.workspace.config.diagnostics.severity_floor);
     let facts = CheckFacts {
         spoken,
         reported: reported.collect(),
         new_errors: verdict.new_from(Severity::Error).map(|found| Line::of(found).text("")).collect(),
-        new: new.iter().filter(|line| kinds.speaks_against(line)).map(|line| line.text("")).collect(),
+        new: new.map(|found| Line::of(found).text("")).collect(),
         compared: verdict.status == Status::Complete,
         present: target::present(&edits.workspace, &asked).await,
         commands,

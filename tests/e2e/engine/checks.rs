@@ -7,6 +7,7 @@ use sextant::llm::step::{PlanReply, PlanReplyStep};
 use crate::engine::{TEXT, project, replace};
 use crate::support::engine::{Setup, TestEngine, act};
 use crate::support::project::Project;
+use crate::support::servers::{CHANGE, OPEN, fake_config};
 
 fn setup(check: &str, config: Value) -> Setup {
     let step = PlanReplyStep {
@@ -97,4 +98,22 @@ async fn the_user_is_asked_and_a_no_runs_nothing_and_proves_nothing() {
         assert_eq!(folder.root().join("made").exists(), runs, "{shown}");
         assert_eq!(shown.contains("1 check that nobody can tell"), !runs, "{shown}");
     }
+}
+
+#[tokio::test]
+async fn no_new_diagnostics_means_none_also_of_a_kind_that_the_file_had_before() {
+    let warning = |line: u32| {
+        let range = json!({"start": {"line": line, "character": 4}, "end": {"line": line, "character": 10}});
+        json!({"range": range, "severity": 2, "code": "W", "message": "a usual thing"})
+    };
+    let publish = |items: Value| json!([[{"publish": {"version": "same", "items": items}}]]);
+    let script = json!({"on": {
+        OPEN: publish(json!([warning(1)])),
+        CHANGE: publish(json!([warning(1), warning(5)])),
+    }});
+    let folder = project();
+    let servers = vec![fake_config(&folder.beside("fake"), &script)];
+    let mut engine = TestEngine::new(&folder, Setup { servers, ..setup("no new diagnostics", json!({})) });
+    let shown = run(&mut engine).await;
+    assert!(shown.contains("check `no new diagnostics` does not hold: 1 new: warning"), "{shown}");
 }
