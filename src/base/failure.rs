@@ -28,6 +28,14 @@ pub enum FailureKind {
     Internal,
 }
 
+impl FailureKind {
+    /// True if the request or its call was wrong. Any other failure says nothing about them: a server that is gone, a
+    /// limit, a stop.
+    pub fn is_of_the_request(self) -> bool {
+        matches!(self, Self::User | Self::Tool)
+    }
+}
+
 /// An error as a user reads it. The hint names the way out and is never empty at a door.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]

@@ -53,6 +53,10 @@ impl From<EditorError> for Failure {
             EditorError::Closed => "start the editor again".into(),
             EditorError::Other(_) => Hint::from("the log has the details").and(HintCode::Log),
         };
-        Self::new(FailureKind::Editor, error.to_string(), hint)
+        let kind = match &error {
+            EditorError::NotFound(_) | EditorError::Exists(_) => FailureKind::User,
+            _ => FailureKind::Editor,
+        };
+        Self::new(kind, error.to_string(), hint)
     }
 }

@@ -97,6 +97,8 @@ pub struct CallFact {
     pub fix: Option<FixFact>,
     /// The reason of the failure, up to the first quotation.
     pub problem: String,
+    /// True if it failed by a server, the editor or a limit: no lesson about the call.
+    pub is_circumstance: bool,
     /// A fix that was applied, did no good and was taken back.
     pub taken_back: bool,
     /// For an edit: its purpose, in the words of the task or of its step.

@@ -1,5 +1,6 @@
 //! Writes the notes of a task: in one transaction at the end of each step, in order, without holding it up.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -17,6 +18,7 @@ use crate::state::outcome::{Ended, Outcome};
 use crate::state::plan_service::PlanService;
 use crate::state::task::{TaskProgress, TaskWork};
 use crate::state::task_store::TaskStore;
+use crate::state::undo_target;
 use sextant_base::clock::now_ms;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::plural::counted;
@@ -31,7 +33,7 @@ use sextant_store::memory::store::Memory;
 /// Entries of a chat from which on it is summarised as well.
 const LONG_CHAT: usize = 12;
 /// Tokens of the summary of a chat.
-const SUMMARY: usize = 400;
+pub(crate) const SUMMARY: usize = 400;
 
 /// The additions that the end of a task makes to its entries.
 struct EntryEnding {
@@ -50,7 +52,9 @@ struct Of {
 
 fn write(memory: &Memory, remember: &Remember, of: Of, entries: Vec<NewEntry>, end: Option<EntryEnding>) -> Result<()> {
     if !entries.is_empty() {
-        let good = |entry: &NewEntry| matches!(entry.kind, Kind::Success | Kind::Pattern | Kind::Solution);
+        let good = |entry: &NewEntry| {
+            matches!(entry.kind, Kind::Success | Kind::Pattern | Kind::Solution) || entry.role == Some(Role::Assistant)
+        };
         let good: Vec<bool> = entries.iter().map(good).collect();
         let ids = memory.append_all(entries)?;
         let ids: Vec<_> = ids.into_iter().zip(good).filter_map(|(id, good)| good.then_some(id)).collect();
@@ -138,6 +142,8 @@ pub(crate) async fn remember_end(
         _ => metrics::Outcome::Failure,
     };
     let said = match ended {
+        // The failure of a server says nothing about the work.
+        Err(failure) if !failure.kind.is_of_the_request() => String::new(),
         Ok(Ended::Done { answer, .. }) if !answer.is_empty() => answer.clone(),
         Err(failure) => failure.message.clone(),
         _ => outcome.summary.clone(),
@@ -195,7 +201,9 @@ pub(crate) async fn remember_no_plan(
 ) {
     let cancelled = failure.kind == FailureKind::Cancelled;
     let how = if cancelled { metrics::Outcome::Cancelled } else { metrics::Outcome::Failure };
-    let (said, summary, files) = (failure.message.clone(), String::new(), Vec::new());
+    let is_lesson = failure.kind.is_of_the_request();
+    let said = if is_lesson { failure.message.clone() } else { String::new() };
+    let (summary, files) = (String::new(), Vec::new());
     conclude(store, model, work, progress, keep, RunFact { how, said, summary, files, plan: None }).await;
 }
 
@@ -227,8 +235,12 @@ pub(crate) async fn conclude(
     let Some(remember) = memory::remember(store).await else { return };
     let left = work.notes.take_run();
     let run = run_of(model, work, progress, &remember, how, &left.counted);
-    // Good results of an unfinished or failed task are not known to be good.
-    let learned = left.approaches.into_iter().filter(|one| !one.success || how == metrics::Outcome::Success).collect();
+    let standing: BTreeSet<&str> = undo_target::standing(&work.journal).map(|pick| pick.edit.id.as_str()).collect();
+    // Good results of an unfinished or failed task are not known to be good; an edit that a step took back is not one.
+    let is_good = |one: &Approach| {
+        how == metrics::Outcome::Success && (one.checkpoint.is_empty() || standing.contains(one.checkpoint.as_str()))
+    };
+    let learned = left.approaches.into_iter().filter(|one| !one.success || is_good(one)).collect();
     let tally = left.tally;
     let recalled = TraceRecord {
         session: remember.session.clone(),

@@ -15,7 +15,8 @@ use crate::state::task_store::TaskStore;
 use sextant_base::clock::now_ms;
 use sextant_base::plural::counted;
 use sextant_base::token_estimate::estimate;
-use sextant_store::memory::entry::{EntryId, Mode, Role};
+use sextant_store::memory::entries::RECALLED;
+use sextant_store::memory::entry::{Entry, EntryId, Mode, Role};
 use sextant_store::memory::memory_error::Result;
 use sextant_store::memory::recall;
 use sextant_store::memory::store::Memory;
@@ -158,7 +159,9 @@ fn answer(memory: &Memory, remember: &Remember, question: &MemoryQuery) -> Resul
     if question.follows {
         let turns = memory.recent_chat(&remember.session, TURNS)?;
         let mut lines: Vec<String> = Vec::new();
-        for turn in turns.iter().filter(|turn| turn.entry.timestamp < question.before) {
+        // The result of work that was undone is left out; its request stays.
+        let stands = |turn: &&Entry| turn.entry.timestamp < question.before && turn.entry.relevance >= RECALLED;
+        for turn in turns.iter().filter(stands) {
             let text = short(&turn.entry.content, 160);
             match (turn.entry.role, lines.last_mut()) {
                 (Some(Role::Assistant), Some(last)) => last.push_str(&format!(" → {text}")),

@@ -187,6 +187,7 @@ async fn end(
         }
         task.counts.refused = refused;
     }
+    let failed = ran.as_ref().err().map(|failure| failure.kind);
     let (ok, mut text) = match ran {
         Ok(answer) => {
             task.conversation.open.extend(answer.open);
@@ -215,7 +216,7 @@ async fn end(
         &task.work.request,
         &task.work.reports.offers,
         &called,
-        ok,
+        failed,
         &text,
     ));
     keep::keep(&edit_service.store, &task.work, &mut task.keep).await;

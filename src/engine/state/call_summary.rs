@@ -6,6 +6,7 @@ use crate::events::fact::{CallFact, FixFact, TaskFact};
 use crate::state::journal::Journal;
 use crate::state::notes::{TAKEN_BACK, plain};
 use crate::state::task::OfferReports;
+use sextant_base::failure::FailureKind;
 use sextant_base::one_line::clean;
 use sextant_base::secrets::mask;
 use sextant_model::tools::Access;
@@ -107,15 +108,16 @@ impl Called {
     }
 }
 
-/// The result of a call, for observers that count and remember.
+/// The result of a call, for observers that count and remember. `failed` is the kind of its failure.
 pub(crate) fn came_back(
     journal: &Journal,
     request: &str,
     offers: &OfferReports,
     called: &Called,
-    ok: bool,
+    failed: Option<FailureKind>,
     text: &str,
 ) -> TaskFact {
+    let ok = failed.is_none();
     let given = called.subject.named();
     let offer = offers.offered.iter().find(|offer| offer.id == given);
     let done = journal.checkpoints.last().filter(|_| ok && called.edits());
@@ -130,6 +132,7 @@ pub(crate) fn came_back(
                 symbol: offer.symbol().to_owned(),
                 code: offer.code.clone(),
             }),
+            is_circumstance: failed.is_some_and(|kind| !kind.is_of_the_request()),
             problem: if ok { String::new() } else { plain(text) },
             taken_back: !ok && text.starts_with(TAKEN_BACK),
             goal: if called.edits() { request.to_owned() } else { String::new() },
@@ -141,6 +144,28 @@ pub(crate) fn came_back(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_fails_by_a_server_or_a_limit_is_no_fault_of_the_call() {
+        use FailureKind::{Busy, Cancelled, Editor, Limit, Model, Tool, User};
+        let wanted = [
+            (Editor, true),
+            (Model, true),
+            (Limit, true),
+            (Cancelled, true),
+            (Busy, true),
+            (Tool, false),
+            (User, false),
+        ];
+        for (kind, is_circumstance) in wanted {
+            let (journal, offers) = (Journal::default(), OfferReports::default());
+            let fact = came_back(&journal, "", &offers, &Called::default(), Some(kind), "it failed");
+            assert!(
+                matches!(fact, TaskFact::ToolCalled { call } if call.is_circumstance == is_circumstance),
+                "{kind:?}"
+            );
+        }
+    }
 
     #[test]
     fn a_subject_is_named_by_the_narrowest_that_it_names() {

@@ -199,6 +199,9 @@ impl Notes {
     }
 
     pub(crate) fn said(&mut self, role: Role, text: &str) {
+        if text.is_empty() {
+            return;
+        }
         self.add(Kind::Chat, text).role = Some(role);
     }
 }

@@ -150,6 +150,9 @@ fn called(notes: &mut Notes, call: &CallFact) {
         (Kind::Solution, format!("After “{error}” this worked: {}.", what.trim_end()))
     } else {
         notes.counts.errors += 1;
+        if call.is_circumstance {
+            return;
+        }
         notes.open_error = Some((tool.clone(), short(&format!("{}: {reason}", what.trim_end()), CLAUSE)));
         (Kind::Error, format!("{} failed: {reason}", what.trim_end()))
     };
@@ -257,6 +260,7 @@ mod tests {
     use crate::state::offered::Offered;
     use crate::state::task::{Task, TaskWork};
     use crate::state::task_scope::Scope;
+    use sextant_base::failure::FailureKind;
     use sextant_model::tools::Access;
 
     fn task() -> Task {
@@ -275,7 +279,8 @@ mod tests {
     }
 
     fn acted(work: &TaskWork, called: &Called, ok: bool, text: &str) {
-        work.events.did(came_back(&work.journal, &work.request, &work.reports.offers, called, ok, text));
+        let failed = (!ok).then_some(FailureKind::Tool);
+        work.events.did(came_back(&work.journal, &work.request, &work.reports.offers, called, failed, text));
     }
 
     #[test]
@@ -297,6 +302,16 @@ mod tests {
         let counted = task.work.notes.counted();
         assert_eq!((counted.steps, counted.errors), (4, 1));
         assert!(!task.work.notes.has_drafts(), "what was taken counts as written");
+    }
+
+    #[test]
+    fn a_failure_of_a_server_is_counted_and_teaches_nothing() {
+        let task = task();
+        let call = CallFact { tool: "rename_symbol".into(), is_circumstance: true, ..CallFact::default() };
+        task.work.events.did(TaskFact::ToolCalled { call });
+        acted(&task.work, &called("edit_file", Access::Edit, Subject::file("a.py")), true, "edited a.py");
+        let (drafts, errors) = (task.work.notes.take_drafts(), task.work.notes.counted().errors);
+        assert_eq!((drafts, errors), (Vec::new(), 1), "no error, and so no solution of it");
     }
 
     #[test]
@@ -342,7 +357,14 @@ mod tests {
         let step = StepFact { title: "one".into(), done: true, outcome: "ok".into(), files: vec!["a.py".into()] };
         let facts = [
             TaskFact::InView { any: true, codes: vec!["reportX".into()] },
-            came_back(&task.work.journal, &task.work.request, &task.work.reports.offers, &edit, false, "not there"),
+            came_back(
+                &task.work.journal,
+                &task.work.request,
+                &task.work.reports.offers,
+                &edit,
+                Some(FailureKind::Tool),
+                "not there",
+            ),
             TaskFact::CallSaved,
             TaskFact::AnswerGiven { question: "go on?".into(), answer: "yes".into() },
             TaskFact::StepEnded { step },

@@ -7,7 +7,7 @@ use crate::editor::workspace_edit::LONE_RETURN;
 use crate::state::workspace::Workspace;
 use crate::target::{self, SymbolPlace};
 use sextant_base::deadline::Deadline;
-use sextant_base::failure::{Failure, tool_failure};
+use sextant_base::failure::{Failure, FailureKind, tool_failure};
 use sextant_base::one_line::clean;
 use sextant_base::positions::{Encoding, LineIndex};
 use sextant_diagnostics::server::server_lookup::{LookupError, NameQuestion};
@@ -190,7 +190,9 @@ fn unanswered(question: &NameQuestion, name: &str, path: &str, answers: &[Lookup
         return tool_failure(format!("no language server of {path} offers {what} {name}"), hint);
     }
     let reasons: Vec<String> = answers.iter().map(|answer| words(question, answer)).collect();
-    tool_failure(format!("no language server found {what} {name}: {}", reasons.join("; ")), hint)
+    let has_failed = answers.iter().any(|answer| answer.said.is_err());
+    let kind = if has_failed { FailureKind::Editor } else { FailureKind::Tool };
+    Failure::new(kind, format!("no language server found {what} {name}: {}", reasons.join("; ")), hint)
 }
 
 fn words(question: &NameQuestion, answer: &LookupAnswer) -> String {

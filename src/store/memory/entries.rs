@@ -13,6 +13,10 @@ pub const RECENT: i64 = 1000;
 /// The relevance that use and feedback can give an entry: the range keeps any single one from deciding alone for ever.
 pub const RELEVANCE: std::ops::RangeInclusive<f64> = 0.01..=3.0;
 
+/// The relevance from which on an entry is recalled. Every entry begins with it at least, and only an undo takes one
+/// below it.
+pub const RECALLED: f64 = 1.0;
+
 impl Memory {
     pub fn append(&self, entry: NewEntry) -> Result<EntryId> {
         entry.check()?;
@@ -69,7 +73,7 @@ impl Memory {
         })
     }
 
-    /// Multiplies the relevance of entries, as they prove useful (more than 1) or not; the planner mode recalls by it.
+    /// Multiplies the relevance of entries, as they prove useful (more than 1) or not: below [`RECALLED`] they are left out.
     /// It stays within [`RELEVANCE`]. Missing entries are skipped.
     pub fn weigh(&self, ids: Vec<EntryId>, factor: f64) -> Result<()> {
         if !(factor.is_finite() && factor > 0.0) {

@@ -5,7 +5,7 @@ use std::time::Instant;
 use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 
-use crate::memory::entries::known_session;
+use crate::memory::entries::{RECALLED, known_session};
 use crate::memory::entry::{COLUMNS, Entry, Mode, from_row};
 use crate::memory::memory_error::Result;
 use crate::memory::store::{self, Memory};
@@ -62,7 +62,7 @@ impl Recall {
 impl Memory {
     /// The newest or most relevant entries of the session and mode, from the 24 hours before `now_ms`:
     /// simple takes errors and solutions, newest first; planner successes and patterns by relevance;
-    /// supervised everything, newest first. At most [`ENTRIES`], and never more tokens than the mode's
+    /// supervised everything, newest first. What was undone is left out. At most [`ENTRIES`], and never more tokens than the mode's
     /// [`limit`] or the budget, whichever is less.
     pub fn recall(&self, mode: Mode, session: &str, now_ms: i64, budget_tokens: usize) -> Result<Recall> {
         self.recall_counted(mode, session, now_ms, budget_tokens, &estimate)
@@ -105,7 +105,7 @@ fn chosen(mode: Mode) -> String {
     };
     format!(
         "SELECT * FROM entries INDEXED BY {index} WHERE session = ?1 AND mode = ?2 AND timestamp > ?3 {kinds} \
-         ORDER BY {order} LIMIT ?4"
+         AND relevance >= {RECALLED:?} ORDER BY {order} LIMIT ?4"
     )
 }
 

@@ -3,7 +3,7 @@
 use rusqlite::OptionalExtension;
 use serde::{Deserialize, Serialize};
 
-use crate::memory::entries::{known_session, session};
+use crate::memory::entries::{RECALLED, known_session, session};
 use crate::memory::entry::{EntryId, Kind, Role};
 use crate::memory::memory_error::Result;
 use crate::memory::store::{self, Memory};
@@ -92,7 +92,9 @@ impl Memory {
     pub fn summarise_chat(&self, name: &str, limit_tokens: usize, now_ms: i64) -> Result<Option<Summary>> {
         let chat = self.history(name, &[Kind::Chat], usize::MAX)?;
         let (Some(first), Some(last)) = (chat.first(), chat.last()) else { return Ok(None) };
+        // The result of work that was undone is no outcome.
         let turn = |entry: &crate::memory::entry::Entry| {
+            (entry.entry.relevance >= RECALLED).then_some(())?;
             Some(SummaryTurn { role: entry.entry.role?, text: entry.entry.content.clone() })
         };
         let turns: Vec<SummaryTurn> = chat.iter().filter_map(turn).collect();

@@ -118,6 +118,63 @@ async fn an_undo_of_a_step_or_a_symbol_is_feedback_of_that_alone_and_counts_once
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_was_undone_is_not_recalled_as_done_until_it_is_brought_back() {
+    let project = project();
+    let missing = last("return 7", "return 8");
+    let missing = StepReply { proceed: true, ..missing };
+    let replies = vec![missing, last("return 1", "return 11")];
+    let config = json!({"memory": {"enabled": true}});
+    let engine = TestEngine::new(&project, Setup { replies, config, ..Setup::default() });
+    let told = || engine.model.asked.lock().unwrap().last().expect("a question").context.memory.lines.join("\n");
+    engine.ask("raise number").await;
+    engine.ask("do that again").await;
+    assert!(told().contains("[solution] ") && told().contains("earlier asked: raise number → "), "{}", told());
+    engine.session.undo().await.result.expect("undone");
+    engine.ask("do that again").await;
+    assert!(!told().contains("[solution] "), "{}", told());
+    assert!(told().contains("earlier asked: raise number") && !told().contains("raise number →"), "{}", told());
+    engine.session.redo().await.result.expect("brought back");
+    engine.ask("do that again").await;
+    assert!(told().contains("[solution] "), "{}", told());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pattern_whose_work_was_undone_is_no_example_for_the_next_plan() {
+    let project = project();
+    let engine = planned(&project, "planner", vec![plan(TWO), plan(TWO)]).await;
+    let told = || engine.model.planned.lock().unwrap().last().expect("a question").context.memory.lines.join("\n");
+    let make = async || engine.session.plan(&request("tidy numbers"), &engine.cancel).await.result.expect("a plan");
+    engine.session.undo().await.result.expect("undone");
+    make().await;
+    assert!(!told().contains("[success]") && !told().contains("[pattern]"), "{}", told());
+    engine.session.redo().await.result.expect("brought back");
+    make().await;
+    assert!(told().contains("[success]") && told().contains("[pattern]"), "{}", told());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edit_that_its_own_step_took_back_has_not_worked() {
+    let project = project();
+    let step = PlanReplyStep {
+        fallback: "return 12".into(),
+        checks: vec!["symbol a.py::h exists".into()],
+        ..plan(TWO).steps[0].clone()
+    };
+    let plans = vec![PlanReply { steps: vec![step], ..plan(TWO) }];
+    let made = "return 12\n\n\ndef h() -> int:\n    return 1";
+    let idle = || StepReply { answer: "it is there".into(), ..StepReply::default() };
+    let replies = vec![last("return 1", "return 11"), idle(), idle(), last("return 1", made)];
+    let config = json!({"mode": "planner", "memory": {"enabled": true}});
+    let engine = TestEngine::new(&project, Setup { replies, plans, config, ..Setup::default() });
+    let wish = Request { symbols: vec!["a.py::f".into()], ..Request { path: None, ..request("tidy numbers") } };
+    engine.session.plan(&wish, &engine.cancel).await.result.expect("a plan");
+    let outcome = engine.session.approve(Steps::All, &engine.cancel).await.result.expect("an outcome");
+    assert!(outcome.ok && project.read("a.py").contains("return 12"), "{}", outcome.summary);
+    let known = engine.session.learned().await.expect("a page");
+    assert_eq!(known.matches("“edit_file” good").count(), 1, "the fallback alone: {known}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_step_that_the_user_takes_out_of_a_plan_is_a_lesson_for_the_next() {
     let project = project();
     let plans = vec![plan(TWO), plan(&TWO[..1]), plan(TWO)];

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::durable::{open_store, resumable};
+use crate::memory::keep::SUMMARY;
 use crate::memory::relevance::ENTRIES;
 use crate::memory::{self, learn, mode_of};
 use crate::state::memory_handle::Remember;
@@ -23,7 +24,7 @@ const RECORDS: usize = 1000;
 const SUBJECT: &str = "feedback";
 /// Opening of the remark on an approach that the user took back.
 const UNDONE: &str = "undone by the user";
-/// Share of an entry's relevance that an undo leaves; bringing it back restores the rest.
+/// Share of an entry's relevance that an undo leaves, too little to be recalled; bringing it back restores the rest.
 const SINKS: f64 = 0.25;
 
 /// The subject of an undo.
@@ -141,6 +142,9 @@ fn hear(memory: &Memory, remember: &Remember, mode: Mode, about: &UndoSubject, u
         changes.run = former.filter(|former| *former == Outcome::Success);
     } else if let (false, Some(former)) = (undone, changes.run) {
         memory.set_outcome(&remember.session, &about.task, former)?;
+    }
+    if memory.summary(&remember.session)?.is_some() {
+        memory.summarise_chat(&remember.session, SUMMARY, now_ms())?;
     }
     let what = if undone { "undid" } else { "brought back" };
     let why = if about.reason.is_empty() { String::new() } else { format!(": {}", about.reason) };

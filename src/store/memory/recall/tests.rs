@@ -43,6 +43,20 @@ fn each_mode_takes_its_own_kinds_in_its_own_order() {
 }
 
 #[test]
+fn an_entry_that_an_undo_has_sunk_is_left_out_until_it_is_brought_back() {
+    let (_dir, memory) = memory();
+    for mode in Mode::ALL {
+        let kind = if *mode == Mode::Planner { Kind::Success } else { Kind::Solution };
+        let id = memory.append(NewEntry::new("s", *mode, kind, "done", NOW - 1)).unwrap();
+        let recalled = || memory.recall(*mode, "s", NOW, usize::MAX).unwrap().entries.len();
+        memory.weigh(vec![id], 0.25).unwrap();
+        assert_eq!(recalled(), 0, "{mode:?}");
+        memory.weigh(vec![id], 4.0).unwrap();
+        assert_eq!(recalled(), 1, "{mode:?}");
+    }
+}
+
+#[test]
 fn only_the_last_day_and_ten_entries_at_most() {
     let (_dir, memory) = memory();
     for at in 0..15 {
@@ -126,6 +140,7 @@ proptest! {
         for mode in Mode::ALL {
             let mut want: Vec<&NewEntry> = entries.iter().rev()
                 .filter(|e| e.session == session && e.mode == *mode && e.timestamp > NOW - WINDOW_MS)
+                .filter(|e| e.relevance >= RECALLED)
                 .filter(|e| match mode {
                     Mode::Simple => matches!(e.kind, Kind::Error | Kind::Solution),
                     Mode::Planner => matches!(e.kind, Kind::Success | Kind::Pattern),
