@@ -93,12 +93,15 @@ pub(crate) async fn change_within(
     };
     collect_diagnostics::take_late(&edits.hub, work).await;
     let (mut wanted, mut notes) = (wanted, Vec::new());
-    for _ in 0..rebase_edit::TRIES {
+    for tried in 0..rebase_edit::TRIES {
         let known = work.reports.begun();
         match attempt(edits, work, &wanted, &doubts, when, deadline).await {
             // The file was changed between its reading and this edit.
             Err(EditorError::Stale(path)) => {
                 work.reports.begin_again(known);
+                if tried > 0 {
+                    rebase_edit::rest(edits.workspace.editor.as_ref(), &path).await;
+                }
                 // A deferred edit is answered against the text before its first edit.
                 let put_off = work.reports.deferred.as_ref().is_some_and(|burst| burst.changes(&path));
                 let moved =

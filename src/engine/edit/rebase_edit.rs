@@ -5,10 +5,12 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::editor::{Document, Editor};
 use crate::state::edit_request::EditRequest;
 use crate::state::read_views::SeenTexts;
+use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::positions::LineIndex;
 use sextant_base::secrets::mask;
@@ -22,7 +24,29 @@ const LINES: usize = 60;
 const BYTES: usize = 8 * 1024;
 
 /// How often one edit is moved: a user who types all the time owns the file.
-pub(crate) const TRIES: usize = 3;
+pub(crate) const TRIES: usize = 5;
+
+/// The time without typing after which an edit that met typing twice is tried again.
+const REST: Duration = Duration::from_millis(400);
+
+/// The longest wait for such a rest.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Waits until nobody has typed in a file for a moment. While somebody types, a server's answer is about an older text
+/// each time.
+pub(crate) async fn rest(editor: &dyn Editor, path: &str) {
+    let patience = Deadline::after(PATIENCE);
+    let version = async || editor.read(path).await.ok().map(|document| document.version);
+    let mut before = version().await;
+    while !patience.passed() {
+        tokio::time::sleep(REST).await;
+        let now = version().await;
+        if now == before {
+            return;
+        }
+        before = now;
+    }
+}
 
 /// Refuses an edit of a text that was seen in another state, and shows only the changes since. The changes come as
 /// hunks, or where they are too large as the text from the first of them on.

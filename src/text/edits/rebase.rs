@@ -7,23 +7,33 @@ use crate::edits::TextEdit;
 use crate::symbols::language::Language;
 use crate::symbols::outline::Outline;
 
+/// A text with its symbols.
+struct ReadText<'a> {
+    text: &'a str,
+    outline: Outline,
+}
+
 /// The edits of `from` as edits of `to`. Each belongs to the innermost symbol that holds it.
 ///
 /// `None` if an edit lies in no symbol, or its symbol is missing in `to` or reads otherwise there: then the meaning of
-/// the edit is uncertain.
+/// the edit is uncertain. Where `to` is half typed, the lines of the symbol are looked for.
 pub fn rebase(language: &Language, from: &str, to: &str, edits: &[TextEdit]) -> Option<Vec<TextEdit>> {
-    let (old, new) = (Outline::parse(language, from), Outline::parse(language, to));
+    let read = |text| ReadText { text, outline: Outline::parse(language, text) };
+    let (old, new) = (read(from), read(to));
     let mut out = Vec::with_capacity(edits.len());
     for edit in edits {
-        let holder = holder(&old, from, &edit.range)?;
-        let there = same_in(&new, &old, holder)?;
-        let (was, is) = (with_indent(from, &old, holder), with_indent(to, &new, there));
+        let holder = holder(&old.outline, from, &edit.range)?;
+        let was = with_indent(from, &old.outline, holder);
+        let there = same_in(&new.outline, &old.outline, holder);
+        let by_path = there.map(|there| with_indent(to, &new.outline, there));
+        let by_path = by_path.filter(|is| from[was.clone()] == to[is.clone()]);
+        let is = by_path.or_else(|| in_broken(&old, holder, &new))?;
         let shift = is.start.cast_signed() - was.start.cast_signed();
         let moved =
             |range: &Range<usize>| Some(range.start.checked_add_signed(shift)?..range.end.checked_add_signed(shift)?);
         // With the blanks beside it that the edit reaches into.
         let whole = was.start.min(edit.range.start)..was.end.max(edit.range.end);
-        if was.len() != is.len() || from.get(whole.clone())? != to.get(moved(&whole)?)? {
+        if from.get(whole.clone())? != to.get(moved(&whole)?)? {
             return None;
         }
         out.push(TextEdit { range: moved(&edit.range)?, text: edit.text.clone() });
@@ -94,6 +104,27 @@ fn same_in(new: &Outline, old: &Outline, symbol: usize) -> Option<usize> {
         outline.symbols.iter().filter(|other| other.name == *name && other.owner == *owner).count()
     };
     (twins(old, symbol) == twins(new, same)).then_some(same)
+}
+
+/// The place of a symbol in a text where code that is half typed hides it from the parser. Its lines must stand once in
+/// both texts, each header around it as well.
+fn in_broken(from: &ReadText<'_>, symbol: usize, to: &ReadText<'_>) -> Option<Range<usize>> {
+    if from.outline.has_errors || !to.outline.has_errors {
+        return None;
+    }
+    let symbols = &from.outline.symbols;
+    let own = &from.text[with_indent(from.text, &from.outline, symbol)];
+    only(from.text, own)?;
+    let at = only(to.text, own)?;
+    let mut around = symbols[symbol].parent;
+    while let Some(index) = around {
+        let header = symbols[index].header;
+        let start = from.text[..header].rfind('\n').map_or(0, |at| at + 1);
+        let end = from.text[header..].find('\n').map_or(from.text.len(), |end| header + end);
+        only(to.text, &from.text[start..end]).filter(|there| *there < at)?;
+        around = symbols[index].parent;
+    }
+    Some(at..at + own.len())
 }
 
 /// The bytes of a symbol, and the text before it in its first line.
@@ -213,6 +244,33 @@ mod tests {
         let import = by_lines(python, SHOP, &now, &edits("import os", "import re")).expect("a line of its own");
         assert_eq!(apply(&now, &import).unwrap(), now.replace("import os", "import re"));
         assert_eq!(by_lines(python, SHOP, &now, &edits("return 1", "return 3")), None);
+    }
+
+    #[test]
+    fn code_that_is_half_typed_elsewhere_holds_no_edit_up() {
+        let both = |edited: (&str, &str), meanwhile: (&str, &str)| {
+            assert_eq!(
+                moved(edited, meanwhile).as_deref(),
+                Some(SHOP.replace(meanwhile.0, meanwhile.1).replace(edited.0, edited.1).as_str()),
+                "{edited:?} {meanwhile:?}"
+            );
+        };
+        for typed in ["def x", "def x(a", "class C", "x = [1,", "x = \"", "x = \"\"\"", "if a", "for x in", "x = f("] {
+            both(("return Cart()", "return None"), ("def main", &format!("{typed}\n\n\ndef main")));
+            both(("return 1", "return 10"), ("import os\n", &format!("import os\n{typed}\n")));
+            both(("return 2", "return 20"), ("return 1", &format!("return 1\n        {typed}")));
+        }
+        // The symbol itself, its class, or a copy of it is half typed.
+        for (edited, meanwhile) in [
+            (("return Cart()", "return None"), ("return Cart()", "return Cart(")),
+            (("return 1", "return 10"), ("class Cart:", "class Basket(")),
+            (
+                ("return Cart()", "return None"),
+                ("def main", "def x(\n\n\ndef main():\n    return Cart()\n\n\ndef main"),
+            ),
+        ] {
+            assert_eq!(moved(edited, meanwhile), None, "{edited:?} {meanwhile:?}");
+        }
     }
 
     proptest! {

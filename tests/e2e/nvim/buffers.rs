@@ -103,6 +103,24 @@ async fn an_edit_while_the_user_types_is_an_undo_step_of_its_own() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn typing_below_a_symbol_does_not_cost_an_edit_of_it() {
+    let text = "def alpha() -> int:\n    return 1\n\n\ndef beta() -> int:\n    return 2\n";
+    let project = Project::new(&[("a.py", text)]);
+    let server =
+        ModelServer::start([step("edit_file", change("a.py", "return 1", "return 11"), true), says("ok")]).await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["basedpyright"], "a.py").await;
+    nvim.keys("Godef ").await;
+    // The user types on for a while, faster than a server answers.
+    let types = "vim.fn.timer_start(40, function() vim.api.nvim_feedkeys('x', 'n', false) end, { ['repeat'] = 100 })";
+    nvim.command(&format!("lua {types}")).await;
+    nvim.task("AgentAsk change alpha").await;
+    let told = server.requests()[1].said_by("user").to_owned();
+    assert!(told.contains("edit_file (ok)"), "{told}");
+    let text = nvim.text().await;
+    assert!(text.contains("return 11\n") && text.contains("\ndef xx"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn unsaved_changes_of_the_user_are_kept_and_not_written() {
     let project = Project::new(&[("a.py", "a = 1\nb = 2\n")]);
     let server = ModelServer::start([step("edit_file", change("a.py", "a = 1", "a = 10"), true), says("ok")]).await;
