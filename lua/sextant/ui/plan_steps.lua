@@ -5,9 +5,11 @@ local api = vim.api
 -- The name of this module, which 'foldexpr' takes.
 local NAME = ...
 local NAMESPACE = api.nvim_create_namespace('sextant_plan_steps')
--- The labels of the details with symbols and with reasons, in the languages of a plan.
+-- The labels of the details with symbols, with reasons and with what the scope does not hold, in the languages of a
+-- plan.
 local SYMBOLS = { symbols = true, ['símbolos'] = true }
 local REASONS = { because = true, porque = true }
+local OUTSIDE = { outside = true, fuera = true }
 
 ---@class sextant.PlanStep
 ---@field number integer
@@ -198,6 +200,16 @@ local function fitting(names, width)
   end
 end
 
+-- The note on an open step that goes beyond the scope of the request.
+---@param step sextant.PlanStep
+---@return string
+local function beyond(step)
+  local is_outside = vim.iter(step.details):any(function(detail)
+    return OUTSIDE[detail.label]
+  end)
+  return is_outside and step.mark == ' ' and '  outside the scope' or ''
+end
+
 -- `- [ ] `, behind which a title begins.
 local MARK = 6
 
@@ -212,9 +224,10 @@ function M.draw(buf, running)
     vim.list_extend(paths, step.symbols)
   end
   local shared, width = common(paths), columns()
-  local function put(line, column, text, more)
+  local function put(line, column, text, more, note)
     -- A folded line shows inline text alone.
-    local mark = { virt_text = { { text, 'SextantHint' } }, virt_text_pos = 'inline', hl_mode = 'combine' }
+    local words = { { text, 'SextantHint' }, { note or '', 'SextantWarning' } }
+    local mark = { virt_text = words, virt_text_pos = 'inline', hl_mode = 'combine' }
     api.nvim_buf_set_extmark(buf, NAMESPACE, line - 1, column, vim.tbl_extend('force', mark, more or {}))
   end
   for _, step in ipairs(steps) do
@@ -222,11 +235,12 @@ function M.draw(buf, running)
       return short(path, shared)
     end, step.symbols)
     local more = step.number == running and { line_hl_group = 'SextantRunning' } or {}
-    local text = fitting(names, width - MARK - api.nvim_strwidth(step.title) - 2)
+    local note = beyond(step)
+    local text = fitting(names, width - MARK - api.nvim_strwidth(step.title .. note) - 2)
     if #names > 0 and not text then
-      put(step.first, MARK, (fitting(names, math.floor(width / 2)) or names[1]) .. ' ', more)
+      put(step.first, MARK, (fitting(names, math.floor(width / 2)) or names[1]) .. note .. ' ', more)
     else
-      put(step.first, MARK + #step.title, '  ' .. (text or ''), more)
+      put(step.first, MARK + #step.title, '  ' .. (text or ''), more, note)
     end
   end
   if shared ~= '' and #steps > 0 then

@@ -79,7 +79,8 @@ pub(crate) async fn make_plan(
     )
     .await??;
     let (edits, model) = (&session.edits, session.model.as_ref());
-    let made = make::propose(edits, model, &mut task, PlanRequest::default(), cancel).await;
+    let wanted = PlanRequest { is_shown: true, ..PlanRequest::default() };
+    let made = make::propose(edits, model, &mut task, wanted, cancel).await;
     let plan = match made.and_then(|plan| plan_size::check(&task, plan)) {
         Ok(plan) => plan,
         Err(failure) => {

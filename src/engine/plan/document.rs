@@ -28,13 +28,14 @@ use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// The labels of the details, and their Spanish names in a plan that was requested in Spanish. Both are read: a user
 /// may write either.
-const LABELS: [(&str, &str); 10] = [
+const LABELS: [(&str, &str); 11] = [
     ("kind", "tipo"),
     ("symbols", "símbolos"),
     ("because", "porque"),
     ("with", "con"),
     ("after", "después de"),
     ("creates", "crea"),
+    ("outside", "fuera"),
     ("expect", "se espera"),
     ("check", "comprobar"),
     ("fallback", "alternativa"),
@@ -42,7 +43,7 @@ const LABELS: [(&str, &str); 10] = [
 ];
 
 /// The details of a step, in the order in which they are written.
-const DETAILS: &str = "kind, symbols, because, with, after, creates, expect, check, fallback or outcome";
+const DETAILS: &str = "kind, symbols, because, with, after, creates, outside, expect, check, fallback or outcome";
 
 /// The mark behind a file that a step may change everywhere.
 const WHOLE: &str = " (whole file)";
@@ -118,6 +119,7 @@ fn write_step(step: &Step, out: &mut String) {
     detail("with", &list(step.inputs.iter().map(ToString::to_string).collect()));
     detail("after", &list(step.after.iter().map(ToString::to_string).collect()));
     detail("creates", &marked(&step.extent.creates, false));
+    detail("outside", &marked(&step.extent.outside, false));
     detail("expect", &step.expect);
     for check in &step.checks {
         detail("check", &check.to_string());
@@ -296,6 +298,7 @@ fn detail(step: &mut Step, given: &mut Vec<String>, item: &str) -> Result<(), St
             step.symbols = paths(text);
         }
         "creates" => step.extent.creates = paths(text),
+        "outside" => step.extent.outside = paths(text),
         "because" => step.because = line(text),
         "expect" => step.expect = line(text),
         "fallback" => step.fallback = line(text),

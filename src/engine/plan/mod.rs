@@ -122,6 +122,10 @@ pub struct StepExtent {
     /// Symbols and files that exist after it and not before.
     #[serde(with = "as_text")]
     pub creates: Vec<SymbolPath>,
+    /// Those of its symbols and new ones that the scope of the request does not hold. The user sees them before the
+    /// approval, which is the consent.
+    #[serde(with = "as_text", skip_serializing_if = "Vec::is_empty")]
+    pub outside: Vec<SymbolPath>,
 }
 
 /// Outcome of a step; empty before it ran.

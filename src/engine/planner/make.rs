@@ -31,6 +31,15 @@ pub(crate) struct PlanRequest {
     pub(crate) standing: Vec<String>,
     /// The user's wish for a change.
     pub(crate) change: String,
+    /// True if the plan is shown before it runs: its approval may go beyond the scope.
+    pub(crate) is_shown: bool,
+}
+
+impl PlanRequest {
+    fn ask(&self) -> PlanAsk {
+        let Self { problems, standing, change, .. } = self.clone();
+        PlanAsk { problems, standing, change }
+    }
 }
 
 /// Asks the model for steps from the present state, and checks them against the project.
@@ -42,11 +51,10 @@ pub(crate) async fn propose(
     cancel: &CancellationToken,
 ) -> Result<Plan, Failure> {
     let because = wanted.problems.clone();
-    let ask = PlanAsk { problems: wanted.problems, standing: wanted.standing, change: wanted.change };
     let mut input = stop::unless_stopped(
         &edits.making,
         cancel,
-        context::plan_facts(edits, model, &mut task.work, &mut task.conversation, ask),
+        context::plan_facts(edits, model, &mut task.work, &mut task.conversation, wanted.ask()),
     )
     .await?;
     let words = |words: Spoken<'_>| edits.hub.events.show(Event::spoken(words));
@@ -77,7 +85,7 @@ pub(crate) async fn propose(
             }
         };
         let Some(reply) = reply else { continue };
-        let problems = match held(edits, model, task, reply, &wanted.kept, cancel).await? {
+        let problems = match held(edits, model, task, reply, &wanted, cancel).await? {
             Ok(plan) => return Ok(plan),
             Err(problems) => problems,
         };
@@ -101,7 +109,7 @@ async fn held(
     model: &dyn Model,
     task: &Task,
     reply: Result<PlanReply, ModelError>,
-    kept: &[Step],
+    wanted: &PlanRequest,
     cancel: &CancellationToken,
 ) -> Result<Result<Plan, Vec<String>>, Failure> {
     let reply = match reply {
@@ -116,9 +124,8 @@ async fn held(
             return Err(crate::run::run_loop::model_failure(&error));
         }
     };
-    let held =
-        stop::unless_stopped(&edits.making, cancel, validate_plan::validate(edits, &task.work.scope, reply, kept))
-            .await?;
+    let held = validate_plan::validate(edits, &task.work.scope, reply, &wanted.kept, wanted.is_shown);
+    let held = stop::unless_stopped(&edits.making, cancel, held).await?;
     Ok(held.map(|mut plan| {
         model.name().clone_into(&mut plan.model);
         for (number, step) in (1..).zip(&plan.steps) {

@@ -61,7 +61,13 @@ pub(crate) async fn change_plan(session: &Session, words: &str, cancel: &Cancell
     let standing = document::numbered(plan);
     let mut new = plan.clone();
     depends::keep_closed(&mut new);
-    let wanted = PlanRequest { standing, change: words.to_owned(), kept: new.steps.clone(), ..PlanRequest::default() };
+    let wanted = PlanRequest {
+        standing,
+        change: words.to_owned(),
+        kept: new.steps.clone(),
+        is_shown: true,
+        ..PlanRequest::default()
+    };
     let proposed = make::propose(&session.edits, session.model.as_ref(), task, wanted, cancel).await?;
     new.steps.extend(proposed.steps);
     (new.title, new.reason, new.model) = (proposed.title, proposed.reason, proposed.model);
@@ -121,8 +127,8 @@ pub(crate) async fn replan(
     }
     // A process that goes on with the plan of another one knows only the files that it has opened since.
     start::look_over_once(edits, model, &mut task.work).await;
-    let wanted =
-        PlanRequest { problems, standing: document::numbered(&new), kept: new.steps.clone(), change: String::new() };
+    let standing = document::numbered(&new);
+    let wanted = PlanRequest { problems, standing, kept: new.steps.clone(), ..PlanRequest::default() };
     let proposed = make::propose(edits, model, task, wanted, cancel).await?;
     let more = !proposed.steps.is_empty();
     if more {

@@ -69,14 +69,20 @@ pub(crate) async fn rewritten(
         };
         let before: Vec<&Step> = steps[..index].iter().collect();
         // The document is the user's word: its steps may go beyond the scope of the request.
-        let (held, wrong) = validate_plan::check_step(edits, &Scope::Workspace, as_reply(&steps[index]), &before).await;
+        let (held, wrong) = validate_plan::check_step(edits, scope, as_reply(&steps[index]), &before).await;
         problems.extend(wrong.into_iter().map(|wrong| fault(index, wrong)));
-        let extent = StepExtent { whole, ..held.extent };
+        let extent = StepExtent { whole, outside: still_marked(&held, known_of(index)), ..held.extent };
         steps[index] = Step { state: StepState::Open, extent, ..held };
     }
     let model = standing.model.clone();
     let plan = Plan { title: read.title, reason: read.reason, steps, model, declined: false };
     if problems.is_empty() { Ok(plan) } else { Err(problems) }
+}
+
+/// What is outside the scope and was marked so before. The user's own need no mark.
+fn still_marked(step: &Step, known: Option<&Step>) -> Vec<SymbolPath> {
+    let marked = known.map(|known| &known.extent.outside[..]).unwrap_or_default();
+    step.extent.outside.iter().filter(|path| marked.contains(path)).cloned().collect()
 }
 
 /// The faults of a document without steps that are done.
@@ -116,11 +122,11 @@ async fn completed(edits: &EditService, scope: &Scope, step: &mut Step, known: O
 
 /// The subjects of the steps that have run or will run and that the scope does not hold.
 pub(crate) fn outside(scope: &Scope, plan: &Plan) -> Vec<SymbolPath> {
-    let open = plan.steps.iter().filter(|step| step.state != StepState::Skipped && !step.kind.only_looks());
+    let runs = plan.steps.iter().filter(|step| step.state != StepState::Skipped);
     let mut out: Vec<SymbolPath> = Vec::new();
-    for path in open.flat_map(|step| step.symbols.iter().chain(&step.extent.creates)) {
-        if !scope.holds(path) && !out.contains(path) {
-            out.push(path.clone());
+    for path in runs.flat_map(|step| validate_plan::outside(scope, step)) {
+        if !out.contains(&path) {
+            out.push(path);
         }
     }
     out

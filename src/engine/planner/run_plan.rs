@@ -18,8 +18,9 @@ use crate::plan::{Plan, Step, StepState, Steps, depends, plan_event};
 use crate::planner::attempt::{self, Tried};
 use crate::planner::ending::{self, goes_on, resumable};
 use crate::planner::step_result::{self, about, number, take};
-use crate::planner::{alternatives, read_only_steps, replan, step_rollback};
+use crate::planner::{alternatives, read_only_steps, replan, rewritten, step_rollback};
 use crate::run::run_loop;
+use crate::state::approvals::Approvals;
 use crate::state::edit_service::EditService;
 use crate::state::outcome::Outcome;
 use crate::state::session::Session;
@@ -28,7 +29,7 @@ use crate::state::stop;
 use crate::state::task::{Task, TaskProgress, TaskWork};
 use crate::state::workspace::Workspace;
 use sextant_base::failure::{Failure, FailureKind};
-use sextant_base::hint::HintCode;
+use sextant_base::hint::{Hint, HintCode};
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::step::Model;
 
@@ -53,6 +54,10 @@ pub(crate) async fn carry_out(
     };
     if !plan.steps.iter().any(|step| step.state == StepState::Open) {
         let failure = Failure::user("the plan has no open step", HintCode::Plan);
+        *session.plans.waiting.lock().await = Some((plan, task));
+        return Err(failure);
+    }
+    if let Err(failure) = consent(&session.edits.approvals, &plan, &mut task.work) {
         *session.plans.waiting.lock().await = Some((plan, task));
         return Err(failure);
     }
@@ -93,6 +98,28 @@ pub(crate) async fn carry_out(
     *session.plans.waiting.lock().await = Some((plan, task));
     let ran = ran.map_err(|failure| if changed { failure } else { failure.without_change() });
     ran.map(|_| outcome).map_err(resumable)
+}
+
+/// Widens the scope by the steps outside of it, which the user has seen and approved.
+///
+/// # Errors
+/// Nobody has read the plan: its approval is no consent to more than the request.
+fn consent(approvals: &Approvals, plan: &Plan, work: &mut TaskWork) -> Result<(), Failure> {
+    let outside = rewritten::outside(&work.scope, plan);
+    if outside.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<String> = outside.iter().map(ToString::to_string).collect();
+    let names = names.join(", ");
+    if !approvals.is_read() {
+        let message = format!("the plan changes {names}, outside the scope of the request; nothing was run");
+        let hint = Hint::from("read the plan and approve it, or name these in the request").and(HintCode::Plan);
+        return Err(Failure::user(message, hint));
+    }
+    let why = format!("the approved plan names {names}");
+    work.events.trace(1, Trace::new(Effect::Understood, "the scope", "named", why));
+    work.scope = work.scope.with_places(&outside);
+    Ok(())
 }
 
 /// Names the symbols that a change of the project has removed since the plan was made. The user sees them before

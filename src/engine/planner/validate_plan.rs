@@ -20,12 +20,14 @@ use sextant_model::tools::ToolSpec;
 use sextant_store::workspace::root::Root;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// The steps of a reply as a plan, numbered behind those that are kept; or all of their faults.
+/// The steps of a reply as a plan, numbered behind those that are kept; or all of their faults. A step outside the scope
+/// is a fault in a plan that runs at once, and marked in one that waits for the user.
 pub(crate) async fn validate(
     edits: &EditService,
     scope: &Scope,
     reply: PlanReply,
     kept: &[Step],
+    is_shown: bool,
 ) -> Result<Plan, Vec<String>> {
     let mut problems = Vec::new();
     let mut steps: Vec<Step> = Vec::new();
@@ -34,6 +36,8 @@ pub(crate) async fn validate(
         let before: Vec<&Step> = kept.iter().chain(&steps).collect();
         let (step, wrong) = check_step(edits, scope, given, &before).await;
         problems.extend(wrong.into_iter().map(|fault| format!("step {number}: {}", fault.message)));
+        let outside = step.extent.outside.iter().filter(|_| !is_shown);
+        problems.extend(outside.map(|path| format!("step {number}: {path} is outside {}", scope.names().join(", "))));
         steps.push(step);
     }
     if problems.is_empty() {
@@ -47,7 +51,7 @@ pub(crate) async fn validate(
 /// A step as it is found in the project, and its faults.
 type Checked = (Step, Vec<StepFault>);
 
-/// Checks one step that follows these.
+/// Checks one step that follows these. What the scope does not hold is marked in it.
 pub(crate) async fn check_step(edits: &EditService, scope: &Scope, given: PlanReplyStep, before: &[&Step]) -> Checked {
     let mut problems = Vec::new();
     let kind = StepKind::parse(&given.kind).unwrap_or_else(|| {
@@ -76,8 +80,8 @@ pub(crate) async fn check_step(edits: &EditService, scope: &Scope, given: PlanRe
     }
     let unknown = unknown_commands(&edits.hub, &edits.approvals, &checks).await;
     problems.extend(unknown.into_iter().map(|problem| StepFault::of("check", problem)));
-    let symbols = symbols_of(&edits.workspace, scope, &given, kind, before, &mut problems).await;
-    let creates = created_by(&edits.workspace.root, scope, &given.creates, &mut problems);
+    let symbols = symbols_of(&edits.workspace, &given, before, &mut problems).await;
+    let creates = created_by(&edits.workspace.root, &given.creates, &mut problems);
     let has_target = inputs.iter().any(|input| input.name == TARGET && input.value.names_symbols());
     let searches =
         kind == StepKind::Search && !step_executors::search_step::terms(&given.title, &as_texts(&inputs)).is_empty();
@@ -90,7 +94,7 @@ pub(crate) async fn check_step(edits: &EditService, scope: &Scope, given: PlanRe
     if kind.only_looks() && !creates.is_empty() {
         problems.push(StepFault::of("creates", format!("a step of kind {} creates nothing", kind.name())));
     }
-    let step = Step {
+    let mut step = Step {
         title: given.title,
         kind,
         symbols,
@@ -98,21 +102,29 @@ pub(crate) async fn check_step(edits: &EditService, scope: &Scope, given: PlanRe
         expect: given.expect,
         inputs,
         after: given.after,
-        extent: StepExtent { creates, whole: false },
+        extent: StepExtent { creates, ..StepExtent::default() },
         checks,
         // Another look would need a model to think of it.
         fallback: if kind.only_looks() { String::new() } else { given.fallback },
         ..Step::default()
     };
+    step.extent.outside = outside(scope, &step);
     (step, problems)
 }
 
-/// Each symbol exists, or an earlier step creates it; a symbol to change is in the scope of the request.
+/// The symbols that a step changes, and those that it makes, without what the scope holds.
+pub(crate) fn outside(scope: &Scope, step: &Step) -> Vec<SymbolPath> {
+    if step.kind.only_looks() {
+        return Vec::new();
+    }
+    let changed = step.symbols.iter().filter(|symbol| !within(scope, symbol));
+    changed.chain(step.extent.creates.iter().filter(|new| !may_create(scope, new))).cloned().collect()
+}
+
+/// Each symbol exists, or an earlier step creates it.
 async fn symbols_of(
     workspace: &Workspace,
-    scope: &Scope,
     given: &PlanReplyStep,
-    kind: StepKind,
     before: &[&Step],
     problems: &mut Vec<StepFault>,
 ) -> Vec<SymbolPath> {
@@ -129,19 +141,15 @@ async fn symbols_of(
             found => found,
         };
         match found {
-            Ok(symbol) if kind.only_looks() || within(scope, &symbol) => symbols.push(symbol),
-            Ok(symbol) => {
-                let message = format!("{symbol} is outside {}", scope.names().join(", "));
-                problems.push(StepFault::of("symbols", message));
-            }
+            Ok(symbol) => symbols.push(symbol),
             Err(failure) => problems.push(StepFault::of("symbols", failure.one_line())),
         }
     }
     symbols
 }
 
-/// New symbols and files: inside the root and the scope, with a path.
-fn created_by(root: &Root, scope: &Scope, given: &[String], problems: &mut Vec<StepFault>) -> Vec<SymbolPath> {
+/// New symbols and files: inside the root, with a path.
+fn created_by(root: &Root, given: &[String], problems: &mut Vec<StepFault>) -> Vec<SymbolPath> {
     let mut wrong = |message: String| problems.push(StepFault::of("creates", message));
     let mut creates = Vec::new();
     for text in given {
@@ -151,14 +159,7 @@ fn created_by(root: &Root, scope: &Scope, given: &[String], problems: &mut Vec<S
             continue;
         }
         match root.resolve(&path.file) {
-            Ok(file) => {
-                let symbol = SymbolPath::new(file, path.names);
-                if may_create(scope, &symbol) {
-                    creates.push(symbol);
-                } else {
-                    wrong(format!("creates {symbol}: outside {}", scope.names().join(", ")));
-                }
-            }
+            Ok(file) => creates.push(SymbolPath::new(file, path.names)),
             Err(error) => wrong(Failure::from(error).one_line()),
         }
     }

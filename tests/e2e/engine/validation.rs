@@ -19,13 +19,11 @@ async fn each_thing_that_a_plan_may_get_wrong_is_named_and_nothing_runs() {
     for (step, wanted) in [
         (planned("x", &["a.py::nobody"]), "no single symbol nobody"),
         (planned("x", &["nowhere.py::f"]), "nowhere.py does not exist"),
-        (planned("x", &["a.py::g"]), "a.py::g is outside a.py::f"),
         (planned("x", &["../b.py::f"]), "../b.py is outside the workspace"),
         (planned("x", &["/etc/passwd"]), "/etc/passwd is outside the workspace"),
         (planned("x", &[".env"]), ".env may hold secrets"),
         (planned("x", &[".sextant/memory.db"]), "is Sextant's own record"),
         (planned("x", &["link.py::f"]), "link.py leads out of the workspace"),
-        (creating("new.py"), "creates new.py: outside a.py::f"),
         (creating("../new.py"), "../new.py is outside the workspace"),
         (planned("x", &[]), "it names no symbol"),
         (PlanReplyStep { kind: "shell".into(), ..here() }, "there is no kind \"shell\""),
@@ -62,6 +60,60 @@ async fn each_thing_that_a_plan_may_get_wrong_is_named_and_nothing_runs() {
         assert!(engine.session.approve(Steps::All, &engine.cancel).await.result.is_err());
         assert_eq!(project.bytes(), before, "{wanted}");
     }
+}
+
+#[tokio::test]
+async fn a_step_outside_of_the_scope_is_marked_and_only_who_has_read_it_approves_it() {
+    let project = project();
+    let test = PlanReplyStep { creates: vec!["test_a.py".into()], ..planned("test it", &[]) };
+    let plans = vec![plan_of([planned("one", &["a.py::f"]), planned("two", &["a.py::g"]), test])];
+    let written = json!({"path": "test_a.py", "content": "from a import f\n"});
+    let replies = vec![
+        last("edit_file", replace("return 1", "return 11")),
+        last("edit_file", replace("return f()", "return f() + 1")),
+        last("write_file", written),
+    ];
+    let engine = TestEngine::new(&project, Setup { plans, replies, ..Setup::default() });
+    let request = Request { text: "change f".into(), symbols: vec!["a.py::f".into()], ..Request::default() };
+    let before = project.bytes();
+    let made = engine.session.plan(&request, &engine.cancel).await;
+    let shown = made.events.iter().find_map(|event| match event {
+        Event::Plan { markdown, .. } => Some(markdown.clone()),
+        _ => None,
+    });
+    let shown = shown.expect("a plan");
+    assert_eq!(engine.model.planned.lock().unwrap().len(), 1, "it is no fault");
+    assert_eq!(shown.matches("  - outside: ").count(), 2, "{shown}");
+    assert!(shown.contains("  - outside: `a.py::g`\n") && shown.contains("  - outside: `test_a.py`\n"), "{shown}");
+    let refused =
+        engine.session.approve_unseen(Steps::All, &engine.cancel).await.result.expect_err("nobody has read it");
+    let wanted = "the plan changes a.py::g, test_a.py, outside the scope of the request; nothing was run";
+    assert_eq!(refused.message, wanted, "{refused:?}");
+    assert_eq!(project.bytes(), before);
+    // A text that the user saves keeps the marks of the steps that they leave as they are.
+    let (_, events) = engine.session.edit_plan(&shown.replace("[ ] one\n", "[ ] first\n")).await.expect("a plan");
+    let saved = format!("{events:?}");
+    assert!(saved.contains("- outside: `a.py::g`"), "{saved}");
+    let outcome = engine.session.approve(Steps::All, &engine.cancel).await.result.expect("an outcome");
+    assert!(outcome.summary.contains("3 of 3 steps done"), "{}", outcome.summary);
+    let wanted = TEXT.replace("return 1", "return 11").replace("return f()", "return f() + 1");
+    assert_eq!((project.read("a.py"), project.read("test_a.py")), (wanted, "from a import f\n".to_owned()));
+}
+
+#[tokio::test]
+async fn what_runs_by_itself_is_not_widened() {
+    let project = project();
+    // The first step finds nothing, so that the run plans again; nobody sees that plan before it runs.
+    let misses = vec![last("edit_file", replace("return 77", "return 1")); 3];
+    let plans =
+        [vec![plan_of([planned("one", &["a.py::f"])])], vec![plan_of([planned("two", &["a.py::g"])]); 3]].concat();
+    let config = json!({"mode": "planner"});
+    let engine =
+        TestEngine::new(&project, Setup { plans, replies: vec![misses; 3].concat(), config, ..Setup::default() });
+    let request = Request { text: "change f".into(), symbols: vec!["a.py::f".into()], ..Request::default() };
+    engine.plan_for(&request).await.expect("a plan");
+    let failure = engine.session.approve(Steps::All, &engine.cancel).await.result.expect_err("no usable plan");
+    assert!(failure.message.contains("step 2: a.py::g is outside a.py::f"), "{failure:?}");
 }
 
 #[tokio::test]

@@ -149,6 +149,39 @@ async fn a_plan_that_does_not_fit_the_project_is_asked_again_and_then_refused() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_step_outside_of_the_scope_is_marked_in_its_line_and_runs_with_the_approval() {
+    let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n")]);
+    let steps = json!([
+        {"title": "change f", "symbols": ["a.py::f"], "because": "asked", "expect": "changed"},
+        {"title": "test it", "symbols": [], "creates": ["test_a.py"], "because": "asked", "expect": "tested"},
+    ]);
+    let written = json!({"path": "test_a.py", "content": "from a import f\n\nassert f() == 11\n"});
+    let server = ModelServer::start([
+        Reply::Json(json!({"title": "A change and its test", "reason": "asked", "steps": steps, "confidence": 1})),
+        step("edit_file", change("a.py", "return 1", "return 11"), false),
+        step("write_file", written, false),
+    ])
+    .await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.command_until("AgentPlan change f", "SextantPlan").await;
+    let plan = document(&nvim).await;
+    assert_eq!(plan.matches("  - outside: `test_a.py`").count(), 1, "{plan}");
+    let beside = "local out = {}
+        for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(vim.fn.bufnr('sextant://plan'), -1, 0, -1, { details = true })) do
+          for _, chunk in ipairs(mark[4].virt_text or {}) do
+            if chunk[1]:find('outside the scope') then out[#out + 1] = vim.fn.getline(mark[2] + 1) end
+          end
+        end
+        return out";
+    let marked: Vec<String> = nvim.lua(beside).await;
+    assert_eq!(marked, ["- [ ] test it"], "the mark is seen while the details are folded");
+    nvim.keys("<CR>").await;
+    let summary = nvim.finished().await;
+    assert!(summary.contains("2 of 2 steps done") && project.read("test_a.py").contains("assert"), "{summary}");
+    assert_eq!(nvim.lua::<Vec<String>>(beside).await, Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_plan_examines_edits_and_checks_and_is_changed_before_it_runs() {
     let text = "def f() -> int:\n    return \"one\"\n\n\ndef g() -> int:\n    return f()\n";
     let project = Project::new(&[("a.py", text)]);

@@ -198,7 +198,11 @@ fn steps() -> impl Strategy<Value = Step> {
     (texts, rest).prop_map(|((title, because, expect, fallback, outcome), rest)| {
         let (symbols, creates, inputs, checks, parts, after, kind, state) = rest;
         let (kind, state) = (StepKind::ALL[kind].1, MARKS[state].1);
-        let extent = StepExtent { whole: symbols.iter().any(|symbol| symbol.names.is_empty()), creates };
+        let extent = StepExtent {
+            whole: symbols.iter().any(|symbol| symbol.names.is_empty()),
+            outside: creates.clone(),
+            creates,
+        };
         Step {
             title,
             kind,
