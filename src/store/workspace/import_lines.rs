@@ -120,7 +120,7 @@ pub(super) fn is_comment(language: &Language, line: &str) -> bool {
 
 /// How many more brackets a line opens than it closes.
 fn depth(line: &str) -> i32 {
-    line.chars().map(|c| i32::from(matches!(c, '(' | '{')) - i32::from(matches!(c, ')' | '}'))).sum()
+    line.chars().map(|c| i32::from(matches!(c, '(' | '{' | '[')) - i32::from(matches!(c, ')' | '}' | ']'))).sum()
 }
 
 /// The folders that the strings of a line name by dots alone: `'..'`.
@@ -134,37 +134,45 @@ fn dotted_folders<'a>(path: &'a str, line: &str) -> impl Iterator<Item = String>
 /// The words of a file's import statements.
 fn statement_words(language: &Language, path: &str, text: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
-    let without_comment = |line| language.without_comment(line);
+    let (_, stem) = split(path);
+    // The names that a package lists as its own may be those of its files.
+    let list = language.list_name.filter(|_| stands_for_folder(path, stem));
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
-        // A mark in front of an import may stand in a string.
-        let Some(import) = import_of(language, line).map(without_comment) else { continue };
-        let first = import.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-        let dots = import[first.len()..].trim_start().chars().take_while(|c| *c == '.').count();
-        words.extend(ancestor(path, dots).map(str::to_owned));
-        take_words(import, &mut words);
+        let listed = list.filter(|list| line.trim_start().starts_with(*list)).map(|_| line);
+        let Some(mut rest) = imports_of(language, line).next().or(listed) else { continue };
         // A list of names goes on to its closing bracket.
-        let mut is_open = import.contains('(') && !import.contains(')');
-        let mut goes_on = import.trim_end().ends_with('\\');
-        while is_open || goes_on {
-            let Some(line) = lines.next().map(without_comment) else { break };
-            take_words(line, &mut words);
-            is_open = is_open && !line.contains(')');
-            goes_on = line.trim_end().ends_with('\\');
+        let mut open = 0;
+        loop {
+            words.extend(imports_of(language, rest).filter_map(|import| folder_of_dots(path, import)));
+            // A mark in front of an import may stand in a string.
+            let statement = language.without_comment(rest);
+            take_words(statement, &mut words);
+            open += depth(statement);
+            let goes_on = open > 0 || statement.trim_end().ends_with('\\');
+            let Some(next) = goes_on.then(|| lines.next()).flatten() else { break };
+            rest = next;
         }
     }
     words
 }
 
-/// The part of a line that begins with an import word: the line, or a statement behind others on it.
-fn import_of<'a>(language: &Language, line: &'a str) -> Option<&'a str> {
-    let begins = |at: usize| {
+/// The folder that the leading dots of an import stand for.
+fn folder_of_dots(path: &str, import: &str) -> Option<String> {
+    let first = import.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    let dots = import[first.len()..].trim_start().chars().take_while(|c| *c == '.').count();
+    ancestor(path, dots).map(str::to_owned)
+}
+
+/// The parts of a line that begin with an import word: the line, or statements behind others on it.
+fn imports_of<'a>(language: &Language, line: &'a str) -> impl Iterator<Item = &'a str> {
+    let begins = move |at: usize| {
         let rest = line[at..].trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
         let first = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
         language.import_words.contains(&first).then_some(rest)
     };
     let behind = line.match_indices([';', ':']).map(|(at, _)| at + 1);
-    std::iter::once(0).chain(behind).find_map(begins)
+    std::iter::once(0).chain(behind).filter_map(begins)
 }
 
 fn take_words(import: &str, words: &mut BTreeSet<String>) {

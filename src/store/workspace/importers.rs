@@ -51,7 +51,9 @@ impl ImportLines {
         let aliases = packages.aliases(language, path, text);
         let (words, structural) = (import_words(language, path, text), structural_members(language, text));
         let is_open = language.global_marks.iter().any(|mark| text.contains(mark));
-        let sharing = if is_script(language, text) || is_open { Sharing::Everywhere } else { language.sharing };
+        let is_global = language.global_files.contains(&module_name(path));
+        let sharing =
+            if is_script(language, text) || is_open || is_global { Sharing::Everywhere } else { language.sharing };
         Self { changed: None, bytes: 0, words, aliases, structural, language, sharing }
     }
 

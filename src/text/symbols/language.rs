@@ -54,6 +54,10 @@ pub struct Language {
     pub embedded_in: &'static [&'static str],
     /// The names of a file that stands for its folder; `*` where each one does.
     pub folder_files: &'static [&'static str],
+    /// The names of a file whose names all others of the language see.
+    pub global_files: &'static [&'static str],
+    /// The name under which a module lists the names that it offers.
+    pub list_name: Option<&'static str>,
     /// The kinds of symbols that others fulfil by their members alone, or that ask others for members.
     pub structural_kinds: &'static [SymbolKind],
     /// True if comments declare types.

@@ -32,6 +32,8 @@ pub(super) const BRACES: Language = Language {
     kin: "",
     embedded_in: &[],
     folder_files: &[],
+    global_files: &[],
+    list_name: None,
     structural_kinds: &[],
     typed_comments: false,
     structural_members: &[],

@@ -42,8 +42,12 @@ fn an_import_behind_another_statement_or_before_a_comment_is_one() {
         ("d.py", "\u{feff}import cart\r\n"),
         ("e.py", "x = {'import': 1}  # import cart\n"),
         ("f.py", "x = '#'; from cart import Cart\n"),
+        ("g.py", "from typing import (Any); from shop import (\n    cart,\n)\n"),
+        ("shop/h.py", "import os; from . import x\n"),
+        ("shop/__init__.py", ""),
     ]);
-    assert_eq!(importers.of("cart.py"), ["a.py", "b.py", "c.py", "d.py", "f.py"]);
+    assert_eq!(importers.of("cart.py"), ["a.py", "b.py", "c.py", "d.py", "f.py", "g.py"]);
+    assert!(importers.of("shop/__init__.py").contains(&"shop/h.py".to_owned()));
     assert!(importers.imports_name("b.py", "anything") && !importers.imports_name("a.py", "anything"));
 }
 
@@ -134,6 +138,19 @@ fn a_star_import_passes_everything_on() {
     ]);
     assert_eq!(importers.passing_on("core.py"), ["api.py", "shop/__init__.py"]);
     assert_eq!(importers.named(&BTreeSet::from(["shop", "core"])), ["core.py", "shop/__init__.py"]);
+}
+
+#[test]
+fn the_names_that_a_package_lists_may_be_its_files_and_one_file_is_seen_by_all() {
+    let (_dir, importers) = workspace(&[
+        ("shop/__init__.py", "__all__: list[str] = [\n    'cart',\n]\n"),
+        ("shop/cart.py", "__all__ = ['app']\n"),
+        ("app.py", "from shop import *\n"),
+        ("stubs/__builtins__.pyi", ""),
+    ]);
+    assert_eq!(importers.of("shop/cart.py"), ["shop/__init__.py", "app.py"]);
+    assert_eq!(importers.of("app.py"), [""; 0]);
+    assert_eq!(importers.of("stubs/__builtins__.pyi"), ["app.py", "shop/__init__.py", "shop/cart.py"]);
 }
 
 #[test]

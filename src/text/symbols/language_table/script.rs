@@ -15,6 +15,8 @@ pub(super) const PYTHON: Language = Language {
     import_form: ImportForm::Statement,
     kin: "python",
     folder_files: &["__init__"],
+    global_files: &["__builtins__"],
+    list_name: Some("__all__"),
     structural_members: &["close", "fileno", "flush", "items", "keys", "read", "readline", "write"],
     structural_word: Some("Protocol"),
     line_comments: &["#"],
