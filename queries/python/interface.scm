@@ -2,15 +2,18 @@
 ;
 ; `@function` and `@class` have `@name` and `@body`; `@first` is the first parameter, `@returns` a declared result,
 ; `@result` a statement that gives one, and `@kind` decides the kind of a function with a declared result too. `@end` is
-; a statement of a body behind which nothing runs, `@tail` a last statement that may hold an `@exit`. `@abstract` names a
-; method that a class has to fill in, `@unfilled` is a statement of a function that is not filled in.
+; a statement of a body behind which nothing runs, `@tail` a last statement that may hold an `@exit`. `@abstract` names
+; a method that a class has to fill in, `@unfilled` is a statement of a function that is not filled in. A `@step` is a
+; statement of the body of a function, `@plain` if it decides nothing but what it binds; `@assigned` is what an
+; assignment binds. What is bound inside of a `@comprehension` follows from all of it.
 ; `@shaped` names a class whose fields decide how it is made (a data class, a named tuple, an enumeration),
-; `@structural` one that others fulfil by their members alone. `@value` binds `@name` at the level of its module or
-; class, `@constant` does so with a type that is its very value, and `@attribute` binds one of the instance that is the
-; `@receiver`; `@type` is a declared type. A `@value` with a `@pattern` binds each `@target` in it, at any depth.
-; `@beside` is a stretch elsewhere that decides what is bound. `@global` makes the bindings of a function those of its
-; module. `@import` binds `@name` or, with `@star`, every name. A `@branch` applies where its `@test` holds. The content
-; of a `@literal` changes no type inside of an `@effect`, nor if it is bound by itself and not in an `@exact` value.
+; `@structural` one that others fulfil by their members alone; so is one with a `@base` that is an `@alias`.  `@value` binds `@name` at the level of its
+; module or class, `@constant` does so with a type that is its very value, and `@attribute` binds one of the instance
+; that is the `@receiver`; `@type` is a declared type. A `@value` with a `@pattern` binds each `@target` in it, at any
+; depth. `@beside` is a stretch elsewhere that decides what is bound. `@global` makes the bindings of a function those
+; of its module. `@import` binds `@name` or, with `@star`, every name. A `@branch` applies where its `@test` holds. The
+; content of a `@literal` changes no type inside of an `@effect`, nor if it is bound by itself and not in an `@exact`
+; value. In a `@made` value it may choose between types.
 (function_definition name: (identifier) @name body: (block) @body) @function
 (function_definition name: (identifier) @name return_type: (type) @returns body: (block) @body) @function
 (class_definition name: (identifier) @name body: (block) @body) @class
@@ -19,9 +22,19 @@
 (class_definition name: (identifier) @structural superclasses: (argument_list) @_bases
   (#match? @_bases "\\bProtocol\\b"))
 
+(aliased_import name: (dotted_name (identifier) @_name .) alias: (identifier) @alias (#eq? @_name "Protocol"))
+(class_definition name: (identifier) @name superclasses: (argument_list
+  [(identifier) (attribute) (subscript) (call)] @base))
+
 (return_statement (_)) @result
 (yield) @result
 (yield) @kind
+(function_definition body: (block (_) @step))
+(function_definition body: (block [(expression_statement) (return_statement) (raise_statement)] @plain))
+(assignment left: (_) @assigned)
+(augmented_assignment left: (_) @assigned)
+(named_expression name: (_) @assigned)
+[(list_comprehension) (set_comprehension) (dictionary_comprehension) (generator_expression)] @comprehension
 ((raise_statement . (_) @_raised) @unfilled (#match? @_raised "^NotImplementedError"))
 (function_definition body: (block (expression_statement (ellipsis)) @unfilled))
 (decorated_definition (decorator) @_mark definition: (function_definition name: (identifier) @abstract)
@@ -41,6 +54,7 @@
 (assignment left: (identifier) @name type: (type) @type) @value
 ((assignment left: (identifier) @name type: (type) @_type right: (_)) @constant
   (#match? @_type "\\b(Final|TypeAlias)\\b|^(.*\\.)?ClassVar$"))
+((assignment left: (identifier) @name type: (_) right: (_)) @constant (#match? @name "^__.+__$"))
 ((expression_statement (call function: (attribute object: (identifier) @name))) @value (#eq? @name "__all__"))
 (augmented_assignment left: (identifier) @name) @value
 (for_statement left: (identifier) @name right: (_) @value)
@@ -97,6 +111,7 @@
 (integer) @literal
 (float) @literal
 [(tuple) (expression_list)] @exact
+[(call) (subscript) (boolean_operator) (conditional_expression)] @made
 (expression_statement [(call) (string) (await)]) @effect
 (raise_statement) @effect
 ((comment) @comment (#not-match? @comment "^#\\s*type:"))

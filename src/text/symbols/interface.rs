@@ -9,6 +9,7 @@ use crate::symbols::outline::Outline;
 use crate::symbols::recent_texts::RecentTexts;
 
 mod changed_offers;
+mod deciding_steps;
 mod local_names;
 mod offer_places;
 mod reader;
@@ -98,5 +99,7 @@ pub fn spellings(text: &str) -> impl Iterator<Item = String> {
     identifiers(text).flat_map(move |word| std::iter::once(word.to_owned()).chain(read(word)))
 }
 
+#[cfg(test)]
+mod python_tests;
 #[cfg(test)]
 mod tests;

@@ -56,6 +56,7 @@ pub(super) struct OfferPlaces {
     pub(super) kinds: Vec<Range<usize>>,
     /// Statements of functions that are not filled in.
     pub(super) unfilled: Vec<Range<usize>>,
+    pub(super) sources: BindingSources,
     pub(super) endings: Endings,
     pub(super) branches: Vec<Branch>,
     pub(super) bindings: Vec<Binding>,
@@ -81,6 +82,41 @@ pub(super) struct DefinitionPlaces {
     pub(super) abstracts: BTreeSet<usize>,
     /// From the place of a function's name to its first parameter.
     pub(super) firsts: BTreeMap<usize, Range<usize>>,
+}
+
+impl DefinitionPlaces {
+    fn take(&mut self, named: &impl Fn(&str) -> Option<Range<usize>>) {
+        if let (Some(name), Some(body)) = (named("name"), named("body")) {
+            self.bodies.insert(name.start, body.start);
+            self.declared.extend(named("returns").map(|_| name.start));
+        }
+        if let (Some(name), Some(first)) = (named("name"), named("first")) {
+            let known = self.firsts.entry(name.start).or_insert_with(|| first.clone());
+            if first.start < known.start {
+                *known = first;
+            }
+        }
+        let lists = [
+            ("shaped", &mut self.shaped),
+            ("structural", &mut self.structural),
+            ("abstract", &mut self.abstracts),
+        ];
+        for (name, list) in lists {
+            list.extend(named(name).map(|name| name.start));
+        }
+    }
+}
+
+/// The places from which the type of a binding may follow.
+#[derive(Default)]
+pub(super) struct BindingSources {
+    /// The statements of the bodies of functions.
+    pub(super) steps: Vec<Range<usize>>,
+    /// Where the statements begin that decide nothing but what they bind.
+    pub(super) plain: BTreeSet<usize>,
+    /// The targets of assignments.
+    pub(super) assigned: Vec<Range<usize>>,
+    pub(super) comprehensions: Vec<Range<usize>>,
 }
 
 /// Words whose meaning is that of a part of the text.
@@ -112,12 +148,16 @@ pub(super) struct Details {
     pub(super) comments: Vec<Range<usize>>,
     /// Values whose literals are a part of their type.
     pub(super) exact: Vec<Range<usize>>,
+    /// Values that are not of the type of the literals in them, but of one that these decide.
+    pub(super) made: Vec<Range<usize>>,
 }
 
 impl OfferPlaces {
     pub(super) fn of(language: &Language, text: &str, tree: &tree_sitter::Tree) -> Option<Self> {
         let query = language.interface_query()?;
         let mut parts = Self::default();
+        // The other names of what makes a class structural, and the bases of the classes.
+        let (mut aliases, mut bases) = (BTreeSet::new(), Vec::new());
         let mut cursor = tree_sitter::QueryCursor::new();
         let mut matches = cursor.matches(&query, tree.root_node(), text.as_bytes());
         while let Some(one) = matches.next() {
@@ -127,35 +167,34 @@ impl OfferPlaces {
                 found.map(|capture| capture.node.byte_range())
             };
             parts.take(&named);
+            aliases.extend(named("alias").map(|alias| &text[alias]));
+            bases.extend(named("name").zip(named("base")).map(|(class, base)| (class.start, &text[base])));
+        }
+        for (class, base) in bases {
+            let is_structural = aliases.contains(base.split('[').next().unwrap_or(base));
+            parts.definitions.structural.extend(is_structural.then_some(class));
         }
         parts.sort();
         Some(parts)
     }
 
     fn take(&mut self, named: &impl Fn(&str) -> Option<Range<usize>>) {
-        if let (Some(name), Some(body)) = (named("name"), named("body")) {
-            self.definitions.bodies.insert(name.start, body.start);
-            self.definitions.declared.extend(named("returns").map(|_| name.start));
-        }
-        self.definitions.shaped.extend(named("shaped").map(|name| name.start));
-        self.definitions.abstracts.extend(named("abstract").map(|name| name.start));
-        if let (Some(name), Some(first)) = (named("name"), named("first")) {
-            let known = self.definitions.firsts.entry(name.start).or_insert_with(|| first.clone());
-            if first.start < known.start {
-                *known = first;
-            }
-        }
+        self.definitions.take(named);
         self.scoped.own.extend(named("own").map(|name| OwnName { name, scope: named("scope") }));
         self.targets.extend(named("target").map(|name| (name, named("receiver"))));
         if let Some((range, pattern)) = named("value").zip(named("pattern")) {
             self.unpackings.push(Unpacking { range, pattern });
         }
-        self.definitions.structural.extend(named("structural").map(|name| name.start));
+        self.sources.plain.extend(named("plain").map(|step| step.start));
         self.branches.extend(named("branch").map(|range| Branch { range, test: named("test") }));
         let lists = [
             ("result", &mut self.results),
             ("kind", &mut self.kinds),
             ("unfilled", &mut self.unfilled),
+            ("step", &mut self.sources.steps),
+            ("assigned", &mut self.sources.assigned),
+            ("comprehension", &mut self.sources.comprehensions),
+            ("made", &mut self.details.made),
             ("label", &mut self.scoped.labels),
             ("exact", &mut self.details.exact),
             ("exit", &mut self.endings.exits),
@@ -212,6 +251,10 @@ impl OfferPlaces {
             &mut self.results,
             &mut self.kinds,
             &mut self.unfilled,
+            &mut self.sources.steps,
+            &mut self.sources.assigned,
+            &mut self.sources.comprehensions,
+            &mut self.details.made,
             &mut self.scoped.labels,
             &mut self.details.exact,
             &mut self.endings.exits,

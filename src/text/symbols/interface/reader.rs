@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::deciding_steps::DecidingSteps;
 use super::local_names::LocalNames;
 use super::offer_places::{Binding, BindingKind, Branch, OfferPlaces, within};
 use super::{EVERYTHING, Offer, identifiers};
@@ -29,6 +30,7 @@ pub(super) struct OfferReader<'a> {
     outline: &'a Outline,
     parts: &'a OfferPlaces,
     locals: LocalNames<'a>,
+    steps: DecidingSteps<'a>,
     /// The branches that hold definitions others can name.
     branches: Vec<&'a Branch>,
 }
@@ -36,7 +38,8 @@ pub(super) struct OfferReader<'a> {
 impl<'a> OfferReader<'a> {
     pub(super) fn new(text: &'a str, outline: &'a Outline, parts: &'a OfferPlaces) -> Self {
         let locals = LocalNames::of(text, outline, parts);
-        let mut reader = Self { text, outline, parts, locals, branches: Vec::new() };
+        let steps = DecidingSteps::of(text, outline, parts);
+        let mut reader = Self { text, outline, parts, locals, steps, branches: Vec::new() };
         let is_outward = |branch: &&Branch| reader.owner(outline.at(branch.range.start)).is_some();
         reader.branches = parts.branches.iter().filter(is_outward).collect();
         reader
@@ -56,9 +59,13 @@ impl<'a> OfferReader<'a> {
                 _ => self.inferred(index, body, &mut outward),
             }
             let is_decorated = self.text[symbol.declaration.start..name].contains('\n');
-            let is_structural = self.parts.definitions.structural.contains(&name);
-            let offer = offer(&symbol.name, owner, outward);
-            out.push((name, Offer { is_decorated, is_structural, ..offer }));
+            let definitions = &self.parts.definitions;
+            let offer = Offer {
+                is_decorated,
+                is_structural: definitions.structural.contains(&name),
+                ..offer(&symbol.name, owner, outward)
+            };
+            out.push((name, offer));
         }
         for binding in &self.parts.bindings {
             out.extend(self.bound(binding).map(|offer| (binding.name.start, offer)));
@@ -106,14 +113,10 @@ impl<'a> OfferReader<'a> {
         let owner = match binding.kind {
             BindingKind::Attribute => {
                 let symbol = &self.outline.symbols[holder?];
-                let body = self.parts.definitions.bodies.get(&symbol.name_range.start).copied()?;
                 let first = self.parts.definitions.firsts.get(&symbol.name_range.start)?;
                 let receiver = &self.text[binding.receiver.clone()?];
                 if identifiers(&self.text[first.clone()]).next() != Some(receiver) {
                     return None;
-                }
-                if binding.declared.is_none() {
-                    self.take(&mut outward, symbol.declaration.start..body, Literals::All);
                 }
                 self.owner(symbol.parent)?
             }
@@ -127,10 +130,7 @@ impl<'a> OfferReader<'a> {
         let is_widened = matches!(binding.kind, BindingKind::Value | BindingKind::Attribute)
             && !name.starts_with("__")
             && !is_constant(&name);
-        let literals = match is_widened && !is_made(&self.text[binding.range.clone()]) {
-            true => Literals::None,
-            false => Literals::All,
-        };
+        let literals = if is_widened { self.widened(&binding.range) } else { Literals::All };
         match &binding.declared {
             Some(declared) => self.take(&mut outward, declared.clone(), Literals::All),
             None => {
@@ -138,9 +138,37 @@ impl<'a> OfferReader<'a> {
                     self.take(&mut outward, beside.clone(), Literals::All);
                 }
                 self.take(&mut outward, binding.range.clone(), literals);
+                let is_inside = |one: &&Range<usize>| one.contains(&binding.range.start);
+                if let Some(around) = self.parts.sources.comprehensions.iter().find(is_inside) {
+                    self.take(&mut outward, around.clone(), literals);
+                }
+                self.source(binding, holder, &mut outward);
             }
         }
         Some(offer(&name, owner, outward))
+    }
+
+    /// The source of what a function binds for others: its header, and the statements that decide the value.
+    fn source(&self, binding: &Binding, holder: Option<usize>, out: &mut Outward) {
+        let function = holder.filter(|holder| !self.outline.symbols[*holder].kind.holds_members());
+        let Some(function) = function else { return };
+        let symbol = &self.outline.symbols[function];
+        if let Some(body) = self.parts.definitions.bodies.get(&symbol.name_range.start) {
+            self.take(out, symbol.declaration.start..*body, Literals::All);
+        }
+        for step in self.steps.before(binding, function) {
+            let literals = if step.is_plain { self.widened(step.range) } else { Literals::Typed };
+            self.take(out, step.range.clone(), literals);
+        }
+    }
+
+    /// The literals of a value whose type is wider than it. A call, a subscript or a choice makes a value whose type
+    /// its literals may decide: `namedtuple("P", "x y")`, `Literal["r"]`, `0 or "x"`.
+    fn widened(&self, value: &Range<usize>) -> Literals {
+        match within(&self.parts.details.made, value).next() {
+            Some(_) => Literals::All,
+            None => Literals::None,
+        }
     }
 
     /// The source of the result of a function without a declared type: its whole body if it returns a result, else the
@@ -245,17 +273,6 @@ fn number(literal: &str) -> &'static str {
 /// True if a name is that of a constant, whose type is its very value.
 fn is_constant(name: &str) -> bool {
     name.contains(|c: char| c.is_uppercase()) && !name.contains(|c: char| c.is_lowercase())
-}
-
-/// True if a call or a subscript makes a value, whose literals may decide its type: `namedtuple("P", "x y")`,
-/// `Literal["r"]`.
-fn is_made(text: &str) -> bool {
-    let mut before = ' ';
-    text.chars().any(|c| {
-        let is_applied = matches!(c, '(' | '[') && (before.is_alphanumeric() || matches!(before, '_' | ']' | ')'));
-        before = c;
-        is_applied
-    })
 }
 
 /// A text with white space only where two words would become one without it.

@@ -45,7 +45,7 @@ class Cart(object):
             return item
 "#;
 
-fn read(text: &str) -> Vec<Offer> {
+pub(super) fn read(text: &str) -> Vec<Offer> {
     offers(language::of_path("a.py").unwrap(), text).unwrap()
 }
 
@@ -165,7 +165,7 @@ fn locals_and_parameters_are_no_uses_of_what_others_offer() {
 }
 
 /// The words that an edit of a text changes.
-fn changed(before: &str, after: &str) -> Vec<String> {
+pub(super) fn changed(before: &str, after: &str) -> Vec<String> {
     changed_words(&read(before), &read(after), &|_| false).words.into_iter().collect()
 }
 

@@ -43,6 +43,13 @@ fn every_query_compiles_and_names_its_captures() {
             "scope",
             "target",
             "unfilled",
+            "alias",
+            "assigned",
+            "base",
+            "comprehension",
+            "made",
+            "plain",
+            "step",
         ],
         &[
             "hidden",
