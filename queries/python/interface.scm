@@ -7,7 +7,8 @@
 ; statement of the body of a function, `@plain` if it decides nothing but what it binds; `@assigned` is what an
 ; assignment binds. What is bound inside of a `@comprehension` follows from all of it.
 ; `@shaped` names a class whose fields decide how it is made (a data class, a named tuple, an enumeration),
-; `@structural` one that others fulfil by their members alone; so is one with a `@base` that is an `@alias`.  `@value` binds `@name` at the level of its
+; `@structural` one that others fulfil by their members alone; so is one with a `@base` that is an `@alias`. `@generic`
+; names a class whose members decide how its type arguments may differ. `@value` binds `@name` at the level of its
 ; module or class, `@constant` does so with a type that is its very value, and `@attribute` binds one of the instance
 ; that is the `@receiver`; `@type` is a declared type. A `@value` with a `@pattern` binds each `@target` in it, at any
 ; depth. `@beside` is a stretch elsewhere that decides what is bound. `@global` makes the bindings of a function those
@@ -25,6 +26,7 @@
 (aliased_import name: (dotted_name (identifier) @_name .) alias: (identifier) @alias (#eq? @_name "Protocol"))
 (class_definition name: (identifier) @name superclasses: (argument_list
   [(identifier) (attribute) (subscript) (call)] @base))
+(class_definition name: (identifier) @generic type_parameters: (_))
 
 (return_statement (_)) @result
 (yield) @result

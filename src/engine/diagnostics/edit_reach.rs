@@ -198,7 +198,7 @@ fn of_names(
         changed.words.extend(importer_chain::passed_on(workspace, importers, change));
     }
     changed.follow(change.before, change.after);
-    let words = chain.follow(change, &changed);
+    let (words, joining) = (chain.follow(change, &changed), chain.joining(change, &changed.classes));
     let names = changed.all();
     let placed = change.placed(&names);
     let is_placed = |name: &str| placed.iter().any(|(known, _)| known == name);
@@ -213,9 +213,9 @@ fn of_names(
     let (mut reach, mut then) = (EditReach { more: importers.more, ..EditReach::default() }, Vec::new());
     for (at, file) in chain.files.iter().enumerate() {
         let has = |word: &str| chain.words[at].contains(word);
-        let of_module =
-            names.contains(EVERYTHING) && passing.iter().any(|module| importers.mentions_module(file, &has, module));
-        let is_named = of_module || chain.uses(at, &names);
+        let is_unnamed = joining.contains(&at)
+            || names.contains(EVERYTHING) && passing.iter().any(|module| importers.mentions_module(file, &has, module));
+        let is_named = is_unnamed || chain.uses(at, &names);
         if !is_named && !chain.uses(at, &words) {
             continue;
         } else if let Some(why) = unread(importers, file) {
@@ -227,7 +227,7 @@ fn of_names(
         }
         (if is_named { &mut reach.files } else { &mut then }).push(file.clone());
         let is_unlike = |word: &String| behind.get(word).is_some_and(|files| files.contains(file));
-        if of_module
+        if is_unnamed
             || chain.uses(at, &others)
             || chain.words[at].iter().any(is_unlike)
             || chain.offers.get(&at).is_none_or(|offers| offers.iter().any(overrides))
@@ -350,6 +350,19 @@ mod tests {
         for file in ["shop/__init__.py", "app.py", "mid.py", "end.py"] {
             assert!(found.contains(&file.to_owned()), "{file}: {found:?}");
         }
+    }
+
+    #[test]
+    fn a_new_member_reaches_the_classes_that_inherit_it_beside_another_base() {
+        let files = [
+            ("item.py", "class Item:\n    size = 1\n"),
+            ("shop.py", "from item import Item\n\n\nclass Shop(Item):\n    pass\n"),
+            ("both.py", "from shop import Shop\nfrom other import Other\n\n\nclass Both(Other, Shop):\n    pass\n"),
+            ("one.py", "from shop import Shop\n\n\nclass One(Shop, metaclass=M):\n    pass\n"),
+        ];
+        let found = reach(&files, "class Item:\n    size = 1\n\n    def pay(self) -> None: ...\n");
+        assert_eq!(found.files, ["both.py"]);
+        assert!(found.kept.contains("both.py"));
     }
 
     #[test]

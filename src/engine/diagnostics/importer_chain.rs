@@ -66,9 +66,7 @@ impl ImporterChain {
         loop {
             let known = words.len();
             for at in (0..self.files.len()).filter(|at| self.uses(*at, &words)).take(FOLLOWED).collect::<Vec<_>>() {
-                let language = source_text::language_of(&self.files[at]).unwrap_or(change.language);
-                let read = || interface::offers(language, &self.texts[at]).unwrap_or_default();
-                let offers = self.offers.entry(at).or_insert_with(read);
+                let offers = self.offers_of(at, change);
                 let more: Vec<String> = interface::following(offers, &words).map(str::to_owned).collect();
                 if more.iter().any(|word| word == EVERYTHING) {
                     // It is used under any name, in files that name the module.
@@ -85,6 +83,36 @@ impl ImporterChain {
             words.extend(own);
             if words.len() == known {
                 return words;
+            }
+        }
+    }
+
+    fn offers_of(&mut self, at: usize, change: &OfferedChange) -> &[Offer] {
+        let language = source_text::language_of(&self.files[at]).unwrap_or(change.language);
+        let read = || interface::offers(language, &self.texts[at]).unwrap_or_default();
+        self.offers.entry(at).or_insert_with(read)
+    }
+
+    /// The importers with a class of several bases that inherits one of these classes: its bases have to agree on their
+    /// members, which it need not name.
+    pub(super) fn joining(&mut self, change: &OfferedChange, classes: &BTreeSet<String>) -> BTreeSet<usize> {
+        let (mut classes, mut joining) = (classes.clone(), BTreeSet::new());
+        let heirs = |offers: &[Offer], classes: &BTreeSet<String>| -> Vec<(String, usize)> {
+            let is_heir = |offer: &&Offer| offer.bases > 0 && !offer.mentions.is_disjoint(classes);
+            offers.iter().filter(is_heir).map(|offer| (offer.name.clone(), offer.bases)).collect()
+        };
+        loop {
+            let known = classes.len();
+            let own = heirs(change.after, &classes);
+            classes.extend(own.into_iter().map(|(name, _)| name));
+            for at in (0..self.files.len()).filter(|at| self.uses(*at, &classes)).take(FOLLOWED).collect::<Vec<_>>() {
+                for (name, bases) in heirs(self.offers_of(at, change), &classes) {
+                    joining.extend((bases > 1).then_some(at));
+                    classes.insert(name);
+                }
+            }
+            if classes.len() == known {
+                return joining;
             }
         }
     }

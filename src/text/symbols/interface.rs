@@ -35,6 +35,12 @@ pub struct Offer {
     pub is_decorated: bool,
     /// True if it is a class that others fulfil by their members alone.
     pub is_structural: bool,
+    /// True if it is a class whose members decide how its type arguments may differ.
+    pub is_generic: bool,
+    /// The number of its bases, if it is a class. They have to agree on their members.
+    pub bases: usize,
+    /// True if a class that inherits it has to fill it in.
+    pub is_abstract: bool,
     /// True if others use it under any name.
     pub is_nameless: bool,
     /// True if its loss concerns those alone who use it, unless its class is structural.

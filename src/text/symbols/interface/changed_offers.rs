@@ -8,11 +8,12 @@ use super::{EVERYTHING, Offer, following};
 ///
 /// These are the names that are gone, or whose header, declared type, base or source of an inferred type has changed.
 /// Names whose own type may follow from one of these count too. So do new members, since a class elsewhere may override
-/// them. The class counts as well if it may fulfil less than before: without a member, or with another one that
-/// `is_structural_member` names.
+/// them. The class counts as well if it may fulfil less than before: without a member, with another one that
+/// `is_structural_member` names, or with one to fill in. So does one whose type arguments its members decide.
 pub fn changed_words(before: &[Offer], after: &[Offer], is_structural_member: &dyn Fn(&str) -> bool) -> ChangedWords {
     let (old, new) = (by_name(before), by_name(after));
     let structural = structural_classes(before.iter().chain(after));
+    let generic = paths(before.iter().chain(after).filter(|offer| offer.is_generic));
     let class_of = |owner: &str| owner.rsplit("::").next().unwrap_or_default().to_owned();
     let mut changed = ChangedWords::default();
     for (key, offers) in &old {
@@ -22,10 +23,17 @@ pub fn changed_words(before: &[Offer], after: &[Offer], is_structural_member: &d
         }
         changed.words.extend(offers.iter().map(|offer| offer.word().to_owned()));
         let (owner, name) = *key;
-        let decides = structural.contains(owner) || is_structural_member(name);
+        let decides = structural.contains(owner) || generic.contains(owner) || is_structural_member(name);
         let is_less = now.is_none() && offers.iter().any(|offer| !offer.is_nominal);
-        if !owner.is_empty() && (is_less || decides) {
-            changed.words.insert(class_of(owner));
+        let marks = |offers: &[&Offer]| -> Vec<_> {
+            offers.iter().map(|offer| (offer.is_decorated, offer.is_abstract)).collect()
+        };
+        let is_marked = now.is_some_and(|now| marks(now) != marks(offers));
+        if !owner.is_empty() {
+            changed.classes.insert(class_of(owner));
+            if is_less || is_marked || decides {
+                changed.words.insert(class_of(owner));
+            }
         }
         // A module can fulfil a structural class too.
         if owner.is_empty() && is_structural_member(name) {
@@ -42,8 +50,11 @@ pub fn changed_words(before: &[Offer], after: &[Offer], is_structural_member: &d
                 _ => &mut changed.words,
             };
             names.insert(offer.word().to_owned());
-            if !offer.owner.is_empty() && (offer.is_decorated || structural.contains(key.0)) {
-                changed.words.insert(class_of(key.0));
+            if !offer.owner.is_empty() {
+                changed.classes.insert(class_of(key.0));
+                if offer.is_decorated || structural.contains(key.0) || generic.contains(key.0) {
+                    changed.words.insert(class_of(key.0));
+                }
             }
         }
     }
@@ -62,11 +73,15 @@ fn listed(before: &[Offer], after: &[Offer]) -> BTreeSet<String> {
 
 /// The paths of the classes that others fulfil by their members alone.
 pub(super) fn structural_classes<'a>(offers: impl Iterator<Item = &'a Offer>) -> BTreeSet<String> {
+    paths(offers.filter(|offer| offer.is_structural))
+}
+
+fn paths<'a>(offers: impl Iterator<Item = &'a Offer>) -> BTreeSet<String> {
     let path = |offer: &Offer| match offer.owner.is_empty() {
         true => offer.name.clone(),
         false => format!("{}::{}", offer.owner, offer.name),
     };
-    offers.filter(|offer| offer.is_structural).map(path).collect()
+    offers.map(path).collect()
 }
 
 /// The effect of a change of a text on other files.
@@ -78,6 +93,8 @@ pub struct ChangedWords {
     pub added: BTreeSet<String>,
     /// Names of the module that are new. They concern the files that import them already.
     pub created: BTreeSet<String>,
+    /// Classes with a member that is new, gone or used in another way. They concern the classes with further bases.
+    pub classes: BTreeSet<String>,
 }
 
 impl ChangedWords {

@@ -78,6 +78,10 @@ pub(super) struct DefinitionPlaces {
     pub(super) shaped: BTreeSet<usize>,
     /// The places of the names of classes that others fulfil by their members.
     pub(super) structural: BTreeSet<usize>,
+    /// The places of the names of classes whose members decide how their type arguments may differ.
+    pub(super) generic: BTreeSet<usize>,
+    /// From the place of a class's name to the number of its bases.
+    pub(super) bases: BTreeMap<usize, usize>,
     /// The places of the names of methods that a class has to fill in.
     pub(super) abstracts: BTreeSet<usize>,
     /// From the place of a function's name to its first parameter.
@@ -99,6 +103,7 @@ impl DefinitionPlaces {
         let lists = [
             ("shaped", &mut self.shaped),
             ("structural", &mut self.structural),
+            ("generic", &mut self.generic),
             ("abstract", &mut self.abstracts),
         ];
         for (name, list) in lists {
@@ -171,6 +176,7 @@ impl OfferPlaces {
             bases.extend(named("name").zip(named("base")).map(|(class, base)| (class.start, &text[base])));
         }
         for (class, base) in bases {
+            *parts.definitions.bases.entry(class).or_default() += 1;
             let is_structural = aliases.contains(base.split('[').next().unwrap_or(base));
             parts.definitions.structural.extend(is_structural.then_some(class));
         }

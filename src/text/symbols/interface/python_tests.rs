@@ -67,6 +67,39 @@ fn a_list_that_a_text_gives_of_itself_is_read_beside_its_declared_type() {
 }
 
 #[test]
+fn a_method_that_has_to_be_filled_in_from_now_on_concerns_its_class() {
+    let class = |mark: &str| format!("class A(ABC):\n    {mark}\n    def run(self) -> int:\n        return 1\n");
+    for (old, new) in [("", "@abstractmethod"), ("@property", "@property\n    @abstractmethod")] {
+        for (old, new) in [(old, new), (new, old)] {
+            let found = changed(&class(old), &class(new));
+            assert!(found.contains(&"A".to_owned()), "{old} -> {new}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn members_decide_how_the_type_arguments_of_a_class_may_differ() {
+    let class = |head: &str, more: &str| format!("class A{head}:\n    def run(self) -> T: ...\n{more}");
+    let more = "    def put(self, v: T) -> None: ...\n";
+    assert_eq!(changed(&class("[T]", ""), &class("[T]", more)), ["A"]);
+    assert_eq!(changed(&class("[T]", more), &class("[T]", &more.replace("v: T", "v: int"))), ["A", "put"]);
+    assert_eq!(changed(&class("", ""), &class("", more)), [""; 0]);
+    let members = structural_members(language::of_path("a.py").unwrap(), &class("[T]", more));
+    assert!(members.is_empty(), "{members:?}");
+}
+
+#[test]
+fn a_class_of_several_bases_is_known_and_so_are_the_classes_with_other_members() {
+    let offers =
+        read("class A(B, C):\n    pass\n\n\nclass D(B[int]):\n    pass\n\n\nclass E(a.B, metaclass=M):\n    pass\n");
+    assert_eq!(offers.iter().map(|offer| offer.bases).collect::<Vec<_>>(), [2, 1, 1]);
+    let class = |result: &str| read(&format!("class A:\n    class B:\n        def run(self) -> {result}: ...\n"));
+    assert_eq!(changed_words(&class("int"), &class("str"), &|_| false).classes, BTreeSet::from(["B".to_owned()]));
+    let added = changed_words(&read("class A: ...\n"), &class("int"), &|_| false).classes;
+    assert_eq!(added, ["A", "B"].map(str::to_owned).into());
+}
+
+#[test]
 fn a_protocol_under_another_name_is_one() {
     for text in [
         "from typing import Protocol as P\nclass A(P):\n    def run(self): ...\n",

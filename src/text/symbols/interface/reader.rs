@@ -63,6 +63,9 @@ impl<'a> OfferReader<'a> {
             let offer = Offer {
                 is_decorated,
                 is_structural: definitions.structural.contains(&name),
+                is_generic: definitions.generic.contains(&name),
+                bases: definitions.bases.get(&name).copied().unwrap_or_default(),
+                is_abstract: definitions.abstracts.contains(&name),
                 ..offer(&symbol.name, owner, outward)
             };
             out.push((name, offer));

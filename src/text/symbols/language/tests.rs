@@ -47,6 +47,7 @@ fn every_query_compiles_and_names_its_captures() {
             "assigned",
             "base",
             "comprehension",
+            "generic",
             "made",
             "plain",
             "step",
