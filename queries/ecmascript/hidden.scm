@@ -13,5 +13,6 @@
   (#match? @_left "^module[.]exports$"))
 ((program (expression_statement [(call_expression) (await_expression) (new_expression)]) @effect)
   (#not-match? @effect "exports"))
-(variable_declarator name: (identifier) @own)
+(_ [(lexical_declaration (variable_declarator name: (identifier) @own))
+  (variable_declaration (variable_declarator name: (identifier) @own))]) @scope
 (member_expression object: (identifier) @inner)

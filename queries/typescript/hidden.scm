@@ -10,6 +10,7 @@
 ((class_body (public_field_definition !type !value)
   (method_definition name: (property_identifier) @_name body: (statement_block) @shown)) (#eq? @_name "constructor"))
 (export_statement "=") @nameless
-(required_parameter pattern: (identifier) @own)
-(optional_parameter pattern: (identifier) @own)
+(_ parameters: (formal_parameters
+  [(required_parameter pattern: (identifier) @own) (optional_parameter pattern: (identifier) @own)])) @scope
+(arrow_function parameter: (identifier) @own) @scope
 (comment) @comment

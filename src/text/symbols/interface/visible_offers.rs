@@ -1,8 +1,8 @@
 //! The offers of a text as all of it that its language does not hide.
 //!
 //! Of the query, `@hidden` is a stretch that no other file can observe, unless it is `@shown` too. A `@body` without a
-//! `@result` inside is hidden as well. `@comment` means nothing for others. `@own` names something for its symbol
-//! alone, and `@inner` something for its file alone. A symbol in a `@conditional` stretch is there by its `@condition`.
+//! `@result` inside is hidden as well. `@comment` means nothing for others. `@own` names something for its `@scope`
+//! alone, or without one for its symbol, and `@inner` something for its file alone. A symbol in a `@conditional` stretch is there by its `@condition`.
 //! A statement with a `@star` passes on everything of other files, a
 //! `@nameless` one is used under any name, and an `@effect` defines nothing.
 
@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use streaming_iterator::StreamingIterator;
 
-use super::offer_places::within;
+use super::offer_places::{OwnName, within};
 use super::reader::without_layout;
 use super::{EVERYTHING, Offer, identifiers};
 use crate::symbols::language::Language;
@@ -23,7 +23,7 @@ struct HiddenPlaces {
     /// What others cannot observe; no two overlap.
     cuts: Vec<Range<usize>>,
     stars: Vec<Range<usize>>,
-    own: Vec<Range<usize>>,
+    own: Vec<OwnName>,
     inner: BTreeSet<usize>,
     nameless: Vec<Range<usize>>,
     effects: Vec<Range<usize>>,
@@ -34,13 +34,17 @@ struct HiddenPlaces {
 impl HiddenPlaces {
     fn of(query: &tree_sitter::Query, text: &str, tree: &tree_sitter::Tree) -> Self {
         let mut found: HashMap<&str, Vec<Range<usize>>> = HashMap::new();
+        let mut own = Vec::new();
         let mut cursor = tree_sitter::QueryCursor::new();
         let mut matches = cursor.matches(query, tree.root_node(), text.as_bytes());
         while let Some(one) = matches.next() {
+            let mut named: HashMap<&str, Range<usize>> = HashMap::new();
             for capture in one.captures() {
                 let name = query.capture_names()[capture.index as usize];
                 found.entry(name).or_default().push(capture.node.byte_range());
+                named.insert(name, capture.node.byte_range());
             }
+            own.extend(named.remove("own").map(|name| OwnName { name, scope: named.remove("scope") }));
         }
         let mut list = |name: &str| {
             let mut list = found.remove(name).unwrap_or_default();
@@ -63,7 +67,8 @@ impl HiddenPlaces {
         // Both lists are in source order, and a condition stands at the head of its stretch.
         let (stretches, conditions) = (list("conditional"), list("condition"));
         let conditions = stretches.into_iter().zip(conditions).collect();
-        let [stars, own, nameless, effects] = ["star", "own", "nameless", "effect"].map(list);
+        own.sort_by_key(|one| one.name.start);
+        let [stars, nameless, effects] = ["star", "nameless", "effect"].map(list);
         Self { cuts, stars, own, inner, nameless, effects, conditions }
     }
 
@@ -131,11 +136,10 @@ impl VisibleReader<'_> {
     fn offers_of(&self, symbol: &Symbol, inside: &[Range<usize>]) -> Vec<(usize, Offer)> {
         let range = if self.language.typed_comments { &symbol.extent } else { &symbol.declaration };
         let pieces = self.places.pieces(range, inside);
-        let own: BTreeSet<&str> = match symbol.kind.is_code() {
-            true => within(&self.places.own, range).map(|name| &self.text[name.clone()]).collect(),
-            false => BTreeSet::new(),
-        };
-        let is_wanted = |at, word: &str| at != symbol.name_range.start && (!own.contains(word) || self.is_member(at));
+        let own = self.own_names(symbol, range);
+        let is_own =
+            |at, word: &str| own.get(word).is_some_and(|scopes| scopes.iter().any(|scope| scope.contains(&at)));
+        let is_wanted = |at, word: &str| at != symbol.name_range.start && (!is_own(at, word) || self.is_member(at));
         let mut offer = self.offer(&pieces, is_wanted);
         let at = symbol.name_range.start;
         for (_, condition) in self.places.conditions.iter().filter(|(stretch, _)| stretch.contains(&at)) {
@@ -153,6 +157,18 @@ impl VisibleReader<'_> {
         }
         out.extend(self.names(symbol).into_iter().map(|name| (at, Offer { name, ..offer.clone() })));
         out
+    }
+
+    /// The names that a symbol binds for itself, each with the stretches in which it means that.
+    fn own_names(&self, symbol: &Symbol, range: &Range<usize>) -> HashMap<&str, Vec<Range<usize>>> {
+        let mut own: HashMap<&str, Vec<Range<usize>>> = HashMap::new();
+        let first = self.places.own.partition_point(|one| one.name.start < range.start);
+        let inside = self.places.own[first..].iter().take_while(|one| one.name.start < range.end);
+        for one in inside.filter(|_| symbol.kind.is_code()) {
+            let scope = one.scope.clone().unwrap_or_else(|| range.clone());
+            own.entry(&self.text[one.name.clone()]).or_default().push(scope);
+        }
+        own
     }
 
     /// The words that a use of a symbol may have to mention.
@@ -218,7 +234,8 @@ impl VisibleReader<'_> {
 
     /// True if a word names a member of what is before it.
     fn is_member(&self, at: usize) -> bool {
-        self.text[..at].trim_end().ends_with(['.', ':', '>'])
+        let before = self.text[..at].trim_end();
+        before.ends_with(['.', ':']) || before.ends_with("->")
     }
 }
 
@@ -248,3 +265,6 @@ fn names_of(tree: &tree_sitter::Tree) -> Vec<Range<usize>> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

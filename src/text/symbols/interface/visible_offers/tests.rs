@@ -1,0 +1,69 @@
+//! What a text offers where its language hides the rest. A case marks its edit: `⟦before⇒after⟧`.
+
+use std::collections::BTreeSet;
+
+use crate::symbols::interface::{EVERYTHING, Offer, changed_words, offers};
+use crate::symbols::language;
+
+fn read(path: &str, text: &str) -> Vec<Offer> {
+    offers(language::of_path(path).unwrap(), text).unwrap()
+}
+
+/// The text before and after the edit that it marks.
+fn sides(marked: &str) -> [String; 2] {
+    let (head, rest) = marked.split_once('⟦').unwrap();
+    let (edit, tail) = rest.split_once('⟧').unwrap();
+    let (before, after) = edit.split_once('⇒').unwrap();
+    [before, after].map(|side| format!("{head}{side}{tail}"))
+}
+
+/// The names that the marked edit changes for other files.
+fn changed(path: &str, marked: &str) -> BTreeSet<String> {
+    let [before, after] = sides(marked).map(|text| read(path, &text));
+    changed_words(&before, &after, &|_| false).all()
+}
+
+/// Holds cases that change a name against those that do not.
+fn hold(path: &str, cases: &[(&str, &str)]) {
+    let mut wrong = Vec::new();
+    for (marked, name) in cases {
+        let found = changed(path, marked);
+        let is_right = if name.is_empty() { found.is_empty() } else { found.contains(*name) };
+        if !is_right {
+            wrong.push(format!("{marked}: {found:?}, not {name}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+fn mentions(path: &str, text: &str) -> bool {
+    read(path, text).iter().any(|offer| offer.name == "f" && offer.mentions.contains("size"))
+}
+
+#[test]
+fn a_local_name_hides_others_in_its_own_scope_alone() {
+    for (path, text) in [
+        ("a.ts", "export function f() {\n  { const size = 1; g(size); }\n  return size;\n}\n"),
+        ("a.ts", "export function f() {\n  xs.forEach((size: number) => g(size));\n  return size;\n}\n"),
+        (
+            "a.ts",
+            "export function f() {\n  const g = function () { let size = 'x'; return size; };\n  return [g(), size];\n}\n",
+        ),
+        ("a.ts", "export function f() {\n  for (const size = 1; g(size);) {}\n  return size;\n}\n"),
+        ("a.ts", "export const f = (g: (size: number) => void) => size;\n"),
+        ("a.ts", "export class A {\n  f() { xs.map(function (size?: number) { return size; }); return size; }\n}\n"),
+        ("a.js", "export function f() {\n  xs.forEach(size => g(size));\n  return size;\n}\n"),
+        ("a.js", "export function f() {\n  xs.forEach((size) => g(size));\n  return size;\n}\n"),
+    ] {
+        assert!(mentions(path, text), "{text}");
+    }
+    for (path, text) in [
+        ("a.ts", "export function f() {\n  const size = 1;\n  { return size; }\n}\n"),
+        ("a.ts", "export function f(size: number) {\n  return () => size;\n}\n"),
+        ("a.ts", "export const f = (size: number) => size;\n"),
+        ("a.js", "export function f(size) {\n  return () => size;\n}\n"),
+        ("a.js", "export const f = size => size;\n"),
+    ] {
+        assert!(!mentions(path, text), "{text}");
+    }
+}
