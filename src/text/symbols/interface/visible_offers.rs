@@ -1,12 +1,13 @@
 //! The offers of a text as all of it that its language does not hide.
 //!
 //! Of the query, `@hidden` is a stretch that no other file can observe, unless it is `@shown` too. A `@body` without a
-//! `@result` inside is hidden as well. `@comment` means nothing for others. `@own` names something for its `@scope`
-//! alone, or without one for its symbol, and `@inner` something for its file alone. A symbol in a `@conditional` stretch is there by its `@condition`.
-//! A statement with a `@star` passes on everything of other files, a
-//! `@nameless` one is used under any name, and an `@effect` defines nothing.
+//! `@result` inside is hidden as well, unless it is the `@value` of an expression and `@endless`: its end may never be
+//! reached. `@comment` means nothing for others. `@own` names something for its `@scope` alone, or without one for its
+//! symbol, and `@inner` something for its file alone. A symbol in a `@conditional` stretch is there by its
+//! `@condition`. A statement with a `@star` passes on everything of other files, a `@nameless` one is used under any
+//! name, and an `@effect` defines nothing.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use streaming_iterator::StreamingIterator;
@@ -51,8 +52,10 @@ impl HiddenPlaces {
             list.sort_by_key(|range| (range.start, range.end));
             list
         };
-        let (shown, results) = (list("shown"), list("result"));
-        let is_silent = |body: &Range<usize>| within(&results, body).next().is_none();
+        let [shown, results] = ["shown", "result"].map(&mut list);
+        let [values, endless] = ["value", "endless"].map(|name| list(name).into_iter().collect::<HashSet<_>>());
+        let may_be_endless = |body: &Range<usize>| values.contains(body) && endless.contains(body);
+        let is_silent = |body: &Range<usize>| within(&results, body).next().is_none() && !may_be_endless(body);
         let hidden = list("hidden").into_iter().chain(list("body").into_iter().filter(is_silent));
         let mut cuts: Vec<Range<usize>> = hidden.filter(|range| !shown.contains(range)).collect();
         cuts.extend(list("comment"));

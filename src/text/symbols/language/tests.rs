@@ -64,6 +64,8 @@ fn every_query_compiles_and_names_its_captures() {
             "effect",
             "comment",
             "scope",
+            "value",
+            "endless",
             "condition",
             "conditional",
         ],

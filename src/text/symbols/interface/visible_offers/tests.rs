@@ -67,3 +67,23 @@ fn a_local_name_hides_others_in_its_own_scope_alone() {
         assert!(!mentions(path, text), "{text}");
     }
 }
+
+#[test]
+fn a_body_behind_which_nothing_runs_decides_the_type_of_an_expression() {
+    hold(
+        "a.ts",
+        &[
+            ("export const f = () => { ⟦fail();⇒g(fail);⟧ };\n", "f"),
+            ("export const f = () => { while (⟦true⇒g()⟧) { h(); } };\n", "f"),
+            ("export const f = function () { for (;⟦⇒g()⟧;) { h(); } };\n", "f"),
+            ("export const f = () => { if (g) fail(); else ⟦fail()⇒g = 1⟧; };\n", "f"),
+            ("export const f = { run() { ⟦fail();⇒g(fail);⟧ } };\n", "f"),
+            ("export class A {\n  f = () => { ⟦this.g();⇒void this.g;⟧ };\n}\n", "f"),
+            ("export const f = (): void => { ⟦fail();⇒g(fail);⟧ };\n", ""),
+            ("export function f() { ⟦fail();⇒g(fail);⟧ }\n", ""),
+            ("export class A {\n  f() { ⟦fail();⇒g(fail);⟧ }\n}\n", ""),
+            ("export function f() { xs.forEach(() => { ⟦fail();⇒g(fail);⟧ }); }\n", ""),
+            ("export const f = () => { ⟦g = 1;⇒g = 2;⟧ };\n", ""),
+        ],
+    );
+}
