@@ -155,7 +155,8 @@ impl VisibleReader<'_> {
         offer.is_structural = self.language.structural_kinds.contains(&symbol.kind);
         let is_nameless = |one: &Range<usize>| one.start <= at && one.end >= symbol.declaration.end;
         let mut out: Vec<(usize, Offer)> = Vec::new();
-        if symbol.parent.is_none() && self.places.nameless.iter().any(is_nameless) {
+        let is_passed = symbol.parent.is_none() && self.places.nameless.iter().any(is_nameless);
+        if is_passed || self.is_free_operator(symbol) {
             out.push((at, nameless(offer.clone())));
         }
         out.extend(self.names(symbol).into_iter().map(|name| (at, Offer { name, ..offer.clone() })));
@@ -174,6 +175,16 @@ impl VisibleReader<'_> {
         own
     }
 
+    /// True for an operator of no class. A use of it may convert its operands, and so mentions nothing of it.
+    fn is_free_operator(&self, symbol: &Symbol) -> bool {
+        let around = symbol.parent.map(|parent| &self.outline.symbols[parent]);
+        let is_free = match around {
+            None => symbol.owner.is_empty(),
+            Some(around) => around.kind == SymbolKind::Module && symbol.owner.ends_with(&around.name),
+        };
+        is_free && is_operator(&symbol.name)
+    }
+
     /// The words that a use of a symbol may have to mention.
     fn names(&self, symbol: &Symbol) -> Vec<String> {
         let last_owner = symbol.owner.rsplit("::").next().unwrap_or_default();
@@ -181,7 +192,7 @@ impl VisibleReader<'_> {
             SymbolKind::Constructor => vec![last_owner],
             SymbolKind::Impl => identifiers(&symbol.name).filter(|word| !matches!(*word, "impl" | "for")).collect(),
             // An operator is used through its class.
-            _ if symbol.name.starts_with("operator") => vec!["operator", last_owner],
+            _ if is_operator(&symbol.name) => vec!["operator", last_owner],
             _ => identifiers(&symbol.name).collect(),
         };
         let words = words.into_iter().filter(|word| !word.is_empty());
@@ -244,7 +255,13 @@ impl VisibleReader<'_> {
 
 /// What others use under any name.
 fn nameless(offer: Offer) -> Offer {
-    Offer { name: EVERYTHING.to_owned(), is_nameless: true, ..offer }
+    Offer { name: EVERYTHING.to_owned(), owner: String::new(), is_nameless: true, ..offer }
+}
+
+/// True for the name of an operator: `operator+`, `operator bool`.
+fn is_operator(name: &str) -> bool {
+    let rest = name.strip_prefix("operator");
+    rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
 /// The places of all names in a tree, in source order.

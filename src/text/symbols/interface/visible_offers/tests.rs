@@ -87,3 +87,28 @@ fn a_body_behind_which_nothing_runs_decides_the_type_of_an_expression() {
         ],
     );
 }
+
+#[test]
+fn a_free_operator_is_used_under_any_name_and_one_of_a_class_through_it() {
+    hold(
+        "a.h",
+        &[
+            ("struct P { int x; };\n⟦inline P operator+(P a, P b) { return a; }\n⇒⟧", EVERYTHING),
+            ("struct P { int x; };\n⟦⇒inline P operator+(P a, P b) { return a; }\n⟧", EVERYTHING),
+            ("struct P { int x; };\ninline ⟦int⇒P⟧ operator+(P a, P b) { return {}; }\n", EVERYTHING),
+            ("struct A { int x; };\n⟦bool operator==(const A& a, const A& b);\n⇒⟧", EVERYTHING),
+            ("struct A { int x; };\nOs& operator<<(Os& o, const A⟦&⇒*⟧ a);\n", EVERYTHING),
+            ("namespace n {\nstruct A { int x; };\nOs& operator<<(Os& o, const A⟦&⇒*⟧ a);\n}\n", EVERYTHING),
+            (
+                "namespace n {\nstruct A {};\ninline int operator-(A a) { return 1; }\n⟦⇒inline A operator+(A a) { return a; }\n⟧}\n",
+                EVERYTHING,
+            ),
+            ("constexpr long double operator\"\"_⟦km⇒mi⟧(long double v) { return v; }\n", EVERYTHING),
+            ("template <class T> T operator+(T a, ⟦T⇒int⟧ b) { return a; }\n", EVERYTHING),
+            ("struct P {\n  P operator+(⟦P⇒int⟧ b) { return b; }\n};\n", "P"),
+            ("struct P { int x; };\ninline P operator+(P a, P b) { return ⟦a⇒b⟧; }\n", ""),
+        ],
+    );
+    assert!(!changed("a.h", "struct P {\n  P operator+(⟦P⇒int⟧ b) { return b; }\n};\n").contains(EVERYTHING));
+    hold("a.ts", &[("export const operatorName = (x: ⟦number⇒string⟧): void => {};\n", "operatorName")]);
+}
