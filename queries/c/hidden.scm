@@ -2,6 +2,8 @@
 ; captures.
 (function_definition body: (compound_statement) @hidden)
 (preproc_include) @star
+; What the compiler reads changes the meaning of all that comes behind it.
+(preproc_call) @nameless
 (preproc_if condition: (_) @condition) @conditional
 (preproc_elif condition: (_) @condition) @conditional
 (preproc_ifdef name: (_) @condition) @conditional

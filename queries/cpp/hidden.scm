@@ -6,3 +6,5 @@
   (class_specifier body: (field_declaration_list (function_definition body: (compound_statement) @shown)))
   (struct_specifier body: (field_declaration_list (function_definition body: (compound_statement) @shown)))])
 (parameter_declaration declarator: (reference_declarator (identifier) @own))
+(using_declaration "namespace") @nameless
+(namespace_definition "inline") @nameless

@@ -155,7 +155,10 @@ impl VisibleReader<'_> {
         offer.is_structural = self.language.structural_kinds.contains(&symbol.kind);
         let is_nameless = |one: &Range<usize>| one.start <= at && one.end >= symbol.declaration.end;
         let mut out: Vec<(usize, Offer)> = Vec::new();
-        let is_passed = symbol.parent.is_none() && self.places.nameless.iter().any(is_nameless);
+        // A stretch inside of another symbol begins behind the name of that one.
+        let around = symbol.parent.map(|parent| self.outline.symbols[parent].name_range.start);
+        let is_outer = |one: &Range<usize>| around.is_none_or(|around| around < one.start);
+        let is_passed = self.places.nameless.iter().any(|one| is_nameless(one) && is_outer(one));
         if is_passed || self.is_free_operator(symbol) {
             out.push((at, nameless(offer.clone())));
         }
@@ -216,8 +219,10 @@ impl VisibleReader<'_> {
             if within(&self.places.stars, &range).next().is_some() {
                 out.push((range.start, Offer { name: EVERYTHING.to_owned(), ..offer.clone() }));
             }
-            if inside.is_empty() && within(&self.places.nameless, &range).next().is_some() {
-                out.push((range.start, nameless(offer.clone())));
+            let is_apart =
+                |one: &&Range<usize>| inside.iter().all(|symbol| symbol.end <= one.start || one.end <= symbol.start);
+            for one in within(&self.places.nameless, &range).filter(is_apart) {
+                out.push((one.start, nameless(self.offer(&self.places.pieces(one, &[]), |_, _| true))));
             }
             let names = pieces.iter().flat_map(|piece| within(&named, piece));
             for name in names.filter(|name| !self.places.inner.contains(&name.start)) {

@@ -112,3 +112,29 @@ fn a_free_operator_is_used_under_any_name_and_one_of_a_class_through_it() {
     assert!(!changed("a.h", "struct P {\n  P operator+(⟦P⇒int⟧ b) { return b; }\n};\n").contains(EVERYTHING));
     hold("a.ts", &[("export const operatorName = (x: ⟦number⇒string⟧): void => {};\n", "operatorName")]);
 }
+
+#[test]
+fn a_line_for_the_compiler_concerns_all_that_include_it() {
+    for guard in [("#pragma once\n", ""), ("#ifndef A_H\n#define A_H\n", "#endif\n")] {
+        for line in [
+            "⟦#pragma once\n⇒⟧struct A { int x; };\n",
+            "#pragma pack(⟦1⇒4⟧)\n",
+            "⟦⇒#undef K\n⟧int f(void);\n",
+            "namespace n { struct A {}; }\n⟦using namespace n;\n⇒⟧",
+            "namespace n {\n⟦inline ⇒⟧namespace v1 { struct T { int x; }; }\n}\n",
+            "namespace n {\n⟦⇒inline ⟧namespace v1 { struct T { int x; }; }\n}\n",
+        ] {
+            let text = format!("{}{line}{}", guard.0, guard.1);
+            assert!(changed("a.h", &text).contains(EVERYTHING), "{text}");
+        }
+        for line in [
+            "#pragma pack(1)\nextern int f(⟦int⇒long⟧);\n",
+            "#pragma pack(1)\ntypedef struct P { ⟦int⇒long⟧ x; } P;\n",
+            "namespace n {\ninline namespace v1 { struct T { ⟦int⇒long⟧ x; }; }\n}\n",
+        ] {
+            let text = format!("{}{line}{}", guard.0, guard.1);
+            let found = changed("a.h", &text);
+            assert!(!found.is_empty() && !found.contains(EVERYTHING), "{text}: {found:?}");
+        }
+    }
+}
