@@ -19,7 +19,7 @@
 ((program (expression_statement (assignment_expression left: (member_expression) @_left)) @nameless)
   (#match? @_left "^module[.]exports$"))
 ((program (expression_statement [(call_expression) (await_expression) (new_expression)]) @effect)
-  (#not-match? @effect "exports"))
+  (#not-match? @effect "exports|^Object\\b"))
 (_ [(lexical_declaration (variable_declarator name: (identifier) @own))
   (variable_declaration (variable_declarator name: (identifier) @own))]) @scope
 (member_expression object: (identifier) @inner)

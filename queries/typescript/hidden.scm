@@ -9,6 +9,8 @@
 ; A field without a type has the one that the constructor gives it.
 ((class_body (public_field_definition !type !value)
   (method_definition name: (property_identifier) @_name body: (statement_block) @shown)) (#eq? @_name "constructor"))
+((class_body (method_definition name: (property_identifier) @_name body: (statement_block) @shown)
+  (public_field_definition !type !value)) (#eq? @_name "constructor"))
 (export_statement "=") @nameless
 (_ parameters: (formal_parameters
   [(required_parameter pattern: (identifier) @own) (optional_parameter pattern: (identifier) @own)])) @scope

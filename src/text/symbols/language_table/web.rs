@@ -28,7 +28,7 @@ pub(super) const JAVASCRIPT: Language = Language {
     ),
     modifiers: include_str!("../../../../queries/ecmascript/modifiers.scm"),
     unchecked: include_str!("../../../../queries/ecmascript/unchecked.scm"),
-    import_words: &["import", "from", "require", "mock"],
+    import_words: &["import", "from", "require", "mock", "declare"],
     module_words: &["import", "export"],
     global_marks: &["declare global", "declare module", "export as namespace"],
     package_folder: Some("node_modules"),
