@@ -4,4 +4,5 @@
 ((identifier) @result (#eq? @result "arguments"))
 (_ parameters: (formal_parameters (identifier) @own)) @scope
 (arrow_function parameter: (identifier) @own) @scope
+((comment) @names (#match? @names "@(typedef|callback)\\b"))
 ((comment) @comment (#match? @comment "^//"))

@@ -96,8 +96,9 @@ fn line_words(language: &Language, path: &str, text: &str) -> BTreeSet<String> {
         for line in lines[at..].iter().take(LONGEST) {
             take_words(line, &mut words);
             words.extend(dotted_folders(path, line));
-            (open, count) = (open + depth(line), count + 1);
-            if open <= 0 && !line.trim_end().ends_with('\\') {
+            let code = language.without_comment(line);
+            (open, count) = (open + depth(code), count + 1);
+            if open <= 0 && !line.trim_end().ends_with('\\') && !ends_with_import_word(language, code) {
                 break;
             }
         }
@@ -116,6 +117,12 @@ pub(super) fn is_comment(language: &Language, line: &str) -> bool {
     let is_line = language.line_comments.iter().any(|mark| line.starts_with(mark));
     let imports = ["import(", "@import"].iter().any(|mark| line.contains(mark));
     !imports && (is_line || is_block && !line.contains(close))
+}
+
+/// True if the module that a line imports is named in the next one.
+fn ends_with_import_word(language: &Language, code: &str) -> bool {
+    let code = code.trim_end();
+    identifiers(code).last().is_some_and(|word| code.ends_with(word) && language.import_words.contains(&word))
 }
 
 /// How many more brackets a line opens than it closes.

@@ -61,8 +61,12 @@ fn an_example_in_a_comment_is_no_import_and_a_type_of_a_comment_is_one() {
         ("d.js", "/** @typedef {import('./cart').X} X */\n"),
         ("e.js", "/**\n * @import { X } from './cart'\n */\n"),
         ("f.ts", "/* old\n */ import { x } from './cart';\n"),
+        ("g.ts", "import {\n  x\n} from\n  './cart';\n"),
+        ("h.ts", "import {\n  // }\n  x,\n} from // here\n  './cart';\n"),
+        ("i.ts", "export {};\ndeclare module './cart' {\n  interface X { y: string }\n}\n"),
     ]);
-    assert_eq!(importers.of("cart.ts"), ["b.ts", "c.ts", "d.js", "e.js", "f.ts"]);
+    assert_eq!(importers.of("cart.ts"), ["b.ts", "c.ts", "d.js", "e.js", "f.ts", "g.ts", "h.ts", "i.ts"]);
+    assert!(importers.imports_name("h.ts", "x"));
     assert!(!importers.imports_name("a.ts", "anything"));
 }
 

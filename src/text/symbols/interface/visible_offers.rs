@@ -4,8 +4,8 @@
 //! `@result` inside is hidden as well, unless it is the `@value` of an expression and `@endless`: its end may never be
 //! reached. `@comment` means nothing for others. `@own` names something for its `@scope` alone, or without one for its
 //! symbol, and `@inner` something for its file alone. A symbol in a `@conditional` stretch is there by its
-//! `@condition`. A statement with a `@star` passes on everything of other files, a `@nameless` one is used under any
-//! name, and an `@effect` defines nothing.
+//! `@condition`. `@names` is a comment that declares names. A statement with a `@star` passes on everything of other
+//! files, a `@nameless` one is used under any name, and an `@effect` defines nothing.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -26,6 +26,8 @@ struct HiddenPlaces {
     stars: Vec<Range<usize>>,
     own: Vec<OwnName>,
     inner: BTreeSet<usize>,
+    /// Comments that declare names.
+    names: Vec<Range<usize>>,
     nameless: Vec<Range<usize>>,
     effects: Vec<Range<usize>>,
     /// Stretches, and the condition of each.
@@ -71,8 +73,8 @@ impl HiddenPlaces {
         let (stretches, conditions) = (list("conditional"), list("condition"));
         let conditions = stretches.into_iter().zip(conditions).collect();
         own.sort_by_key(|one| one.name.start);
-        let [stars, nameless, effects] = ["star", "nameless", "effect"].map(list);
-        Self { cuts, stars, own, inner, nameless, effects, conditions }
+        let [stars, names, nameless, effects] = ["star", "names", "nameless", "effect"].map(list);
+        Self { cuts, stars, own, inner, names, nameless, effects, conditions }
     }
 
     /// The parts of a stretch outside of the cuts and of these further ones.
@@ -117,6 +119,7 @@ pub(super) fn placed(
         }
     }
     out.extend(reader.rest(tree, children.get(&None).map_or(&[], Vec::as_slice)));
+    out.extend(reader.in_comments());
     out.sort_by_key(|(at, _)| *at);
     out
 }
@@ -233,6 +236,16 @@ impl VisibleReader<'_> {
             }
         }
         out
+    }
+
+    /// The comments that declare names, each under every word in it.
+    fn in_comments(&self) -> Vec<(usize, Offer)> {
+        let words = self.places.names.iter().flat_map(|comment| {
+            let offer = self.offer(std::slice::from_ref(comment), |_, _| true);
+            let named = identifiers(&self.text[comment.clone()]);
+            named.map(move |name| (comment.start, Offer { name: name.to_owned(), ..offer.clone() }))
+        });
+        words.collect()
     }
 
     /// The offer of parts of the text, without its name. It mentions the words that are wanted.

@@ -63,6 +63,7 @@ fn every_query_compiles_and_names_its_captures() {
             "nameless",
             "effect",
             "comment",
+            "names",
             "scope",
             "value",
             "endless",

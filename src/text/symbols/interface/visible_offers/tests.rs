@@ -138,3 +138,19 @@ fn a_line_for_the_compiler_concerns_all_that_include_it() {
         }
     }
 }
+
+#[test]
+fn what_a_script_makes_by_syntax_or_by_comments_has_a_name() {
+    hold(
+        "a.js",
+        &[
+            ("/** @typedef {{ aa: ⟦number⇒string⟧ }} T */\nexport const q = 1;\n", "T"),
+            ("export function f(a) { g(a⟦, arguments⇒⟧); }\n", "f"),
+            ("export function F() {}\nObject.defineProperty(F, \"x\", { value: ⟦1⇒\"a\"⟧ });\n", "F"),
+        ],
+    );
+    for fields in ["constructor() { this.x = h(); }\n  x;", "x;\n  constructor() { this.x = h(); }"] {
+        let offers = read("a.ts", &format!("export class A {{\n  {fields}\n}}\n"));
+        assert!(offers.iter().any(|offer| offer.mentions.contains("h")), "{fields}");
+    }
+}
