@@ -4,6 +4,12 @@
 (preproc_include) @star
 ; What the compiler reads changes the meaning of all that comes behind it.
 (preproc_call) @nameless
+; A macro beside the declarations makes some.
+(translation_unit (expression_statement (call_expression)) @nameless)
+(preproc_ifdef (expression_statement (call_expression)) @nameless)
+(preproc_if (expression_statement (call_expression)) @nameless)
+; A class with a macro in its head looks like a function without parameters.
+(function_definition declarator: (identifier)) @names
 (preproc_if condition: (_) @condition) @conditional
 (preproc_elif condition: (_) @condition) @conditional
 (preproc_ifdef name: (_) @condition) @conditional

@@ -4,7 +4,7 @@
 //! `@result` inside is hidden as well, unless it is the `@value` of an expression and `@endless`: its end may never be
 //! reached. `@comment` means nothing for others. `@own` names something for its `@scope` alone, or without one for its
 //! symbol, and `@inner` something for its file alone. A symbol in a `@conditional` stretch is there by its
-//! `@condition`. `@names` is a comment that declares names. A statement with a `@star` passes on everything of other
+//! `@condition`. `@names` declares names in a way that the grammar does not know. A statement with a `@star` passes on everything of other
 //! files, a `@nameless` one is used under any name, and an `@effect` defines nothing.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -26,7 +26,7 @@ struct HiddenPlaces {
     stars: Vec<Range<usize>>,
     own: Vec<OwnName>,
     inner: BTreeSet<usize>,
-    /// Comments that declare names.
+    /// What declares names in a way that the grammar does not know.
     names: Vec<Range<usize>>,
     nameless: Vec<Range<usize>>,
     effects: Vec<Range<usize>>,
@@ -118,8 +118,9 @@ pub(super) fn placed(
             out.extend(reader.offers_of(symbol, inside.map_or(&[], Vec::as_slice)));
         }
     }
-    out.extend(reader.rest(tree, children.get(&None).map_or(&[], Vec::as_slice)));
-    out.extend(reader.in_comments());
+    let named = names_of(tree);
+    out.extend(reader.rest(tree, &named, children.get(&None).map_or(&[], Vec::as_slice)));
+    out.extend(reader.unknown_forms(&named));
     out.sort_by_key(|(at, _)| *at);
     out
 }
@@ -206,9 +207,8 @@ impl VisibleReader<'_> {
     }
 
     /// The statements beside the symbols, each under every name in it.
-    fn rest(&self, tree: &tree_sitter::Tree, symbols: &[Range<usize>]) -> Vec<(usize, Offer)> {
+    fn rest(&self, tree: &tree_sitter::Tree, named: &[Range<usize>], symbols: &[Range<usize>]) -> Vec<(usize, Offer)> {
         let (root, mut out) = (tree.root_node(), Vec::new());
-        let named = names_of(tree);
         for child in root.children(&mut root.walk()) {
             let range = child.byte_range();
             let first = symbols.partition_point(|symbol| symbol.end <= range.start);
@@ -227,7 +227,7 @@ impl VisibleReader<'_> {
             for one in within(&self.places.nameless, &range).filter(is_apart) {
                 out.push((one.start, nameless(self.offer(&self.places.pieces(one, &[]), |_, _| true))));
             }
-            let names = pieces.iter().flat_map(|piece| within(&named, piece));
+            let names = pieces.iter().flat_map(|piece| within(named, piece));
             for name in names.filter(|name| !self.places.inner.contains(&name.start)) {
                 let name_text = &self.text[name.clone()];
                 let mut one = Offer { name: name_text.to_owned(), ..offer.clone() };
@@ -238,14 +238,18 @@ impl VisibleReader<'_> {
         out
     }
 
-    /// The comments that declare names, each under every word in it.
-    fn in_comments(&self) -> Vec<(usize, Offer)> {
-        let words = self.places.names.iter().flat_map(|comment| {
-            let offer = self.offer(std::slice::from_ref(comment), |_, _| true);
-            let named = identifiers(&self.text[comment.clone()]);
-            named.map(move |name| (comment.start, Offer { name: name.to_owned(), ..offer.clone() }))
-        });
-        words.collect()
+    /// What declares names in a way that the grammar does not know, under every name in it: every word of a comment.
+    fn unknown_forms(&self, named: &[Range<usize>]) -> Vec<(usize, Offer)> {
+        let mut out = Vec::new();
+        for form in &self.places.names {
+            let offer = self.offer(std::slice::from_ref(form), |_, _| true);
+            let mut names: BTreeSet<&str> = within(named, form).map(|name| &self.text[name.clone()]).collect();
+            if names.is_empty() {
+                names = identifiers(&self.text[form.clone()]).collect();
+            }
+            out.extend(names.into_iter().map(|name| (form.start, Offer { name: name.to_owned(), ..offer.clone() })));
+        }
+        out
     }
 
     /// The offer of parts of the text, without its name. It mentions the words that are wanted.

@@ -140,6 +140,19 @@ fn a_line_for_the_compiler_concerns_all_that_include_it() {
 }
 
 #[test]
+fn a_macro_that_makes_a_declaration_is_followed_under_any_name() {
+    let follows = |text: &str, word: &str| {
+        let offers = read("a.h", text);
+        let words = BTreeSet::from([word.to_owned()]);
+        super::super::following(&offers, &words).map(str::to_owned).collect::<BTreeSet<_>>()
+    };
+    assert!(follows("#define MK(n) int get_##n(void);\nROWS(MK)\n#undef MK\n", "ROWS").contains(EVERYTHING));
+    assert!(follows("#ifndef A_H\n#define A_H\nROWS(MK)\n#endif\n", "ROWS").contains(EVERYTHING));
+    assert!(follows("struct B FINAL { int x; };\n", "FINAL").contains("B"));
+    hold("a.h", &[("class API B {\n public:\n  int x(⟦int⇒long⟧ y);\n};\n", "x")]);
+}
+
+#[test]
 fn what_a_script_makes_by_syntax_or_by_comments_has_a_name() {
     hold(
         "a.js",
@@ -153,4 +166,19 @@ fn what_a_script_makes_by_syntax_or_by_comments_has_a_name() {
         let offers = read("a.ts", &format!("export class A {{\n  {fields}\n}}\n"));
         assert!(offers.iter().any(|offer| offer.mentions.contains("h")), "{fields}");
     }
+}
+
+#[test]
+fn what_elements_use_without_a_name_is_known_by_that_of_their_types() {
+    hold(
+        "a.d.ts",
+        &[
+            ("declare namespace JSX {\n  interface IntrinsicAttributes { k⟦?⇒⟧: string }\n}\n", "IntrinsicAttributes"),
+            (
+                "declare namespace JSX {\n  interface IntrinsicElements { [k: string]: { b: ⟦1⇒2⟧ } }\n}\n",
+                "IntrinsicElements",
+            ),
+            ("interface Array<T> { code?: ⟦number⇒string⟧ }\n", "Array"),
+        ],
+    );
 }
