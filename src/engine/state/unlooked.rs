@@ -38,6 +38,7 @@ impl Unread {
             Self::BadName => "not looked at: its name has characters that are not seen",
             Self::Unchecked(Unchecked::Conditional) => "in code on a condition, which may not be checked",
             Self::Unchecked(Unchecked::Expanded) => "in the body of a macro, which is checked where it is expanded",
+            Self::Unchecked(Unchecked::Instantiated) => "in a template, which is checked where it is instantiated",
             Self::Unchecked(Unchecked::Excluded) => "in code that its own text excludes from a check",
             Self::Unchecked(Unchecked::Example) => "in an example of a comment, which is not checked",
             Self::ThroughLink => "by a link, whose text a server may keep",

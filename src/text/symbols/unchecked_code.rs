@@ -1,6 +1,6 @@
-//! Finds the code of a text that its checker may leave out: code on a condition, in macros, and examples in comments.
+//! Finds the code of a text that its checker may leave out: on a condition, in macros and templates, in examples.
 //!
-//! Of the query, `@conditional`, `@expanded` and `@excluded` are such code, unless it is `@checked` too. A capture that
+//! Of the query, `@conditional`, `@expanded`, `@instantiated` and `@excluded` are such code, unless it is `@checked` too. A capture that
 //! ends in `.behind` marks the code behind it, one that ends in `.around` the code around it. The fenced parts of an
 //! `@example` are compiled if they have no other words than those that `compiled` sets. `@examples_of` names a file
 //! with such parts. A `@module` in such code names a file with more of it. With `parts` set, a pattern counts in files
@@ -21,6 +21,8 @@ pub enum Unchecked {
     Conditional,
     /// It is checked only where something expands it.
     Expanded,
+    /// It is checked only where something instantiates it.
+    Instantiated,
     /// Its own text excludes it.
     Excluded,
     /// It is an example in a comment.
@@ -93,6 +95,7 @@ impl UncheckedPlaces {
         let kind = match kind {
             "conditional" => Unchecked::Conditional,
             "expanded" => Unchecked::Expanded,
+            "instantiated" => Unchecked::Instantiated,
             "excluded" => Unchecked::Excluded,
             "checked" => return self.checked.push(range),
             "module" => return self.modules.push(range),

@@ -1,6 +1,6 @@
 //! The offers of a text as all of it that its language does not hide.
 //!
-//! Of the query, `@hidden` is a stretch that no other file can observe, unless it is `@shown` too. A `@body` without a
+//! Of the query, `@hidden` is a stretch that no other file can observe, unless it lies in a `@shown` one. A `@body` without a
 //! `@result` inside is hidden as well, unless it is the `@value` of an expression and `@endless`: its end may never be
 //! reached. `@comment` means nothing for others. `@own` names something for its `@scope` alone, or without one for its
 //! symbol, and `@inner` something for its file alone. A symbol in a `@conditional` stretch is there by its
@@ -59,7 +59,7 @@ impl HiddenPlaces {
         let may_be_endless = |body: &Range<usize>| values.contains(body) && endless.contains(body);
         let is_silent = |body: &Range<usize>| within(&results, body).next().is_none() && !may_be_endless(body);
         let hidden = list("hidden").into_iter().chain(list("body").into_iter().filter(is_silent));
-        let mut cuts: Vec<Range<usize>> = hidden.filter(|range| !shown.contains(range)).collect();
+        let mut cuts: Vec<Range<usize>> = hidden.filter(|range| !is_covered(&shown, range)).collect();
         cuts.extend(list("comment"));
         cuts.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
         let mut end = 0;
@@ -273,6 +273,12 @@ impl VisibleReader<'_> {
         let before = self.text[..at].trim_end();
         before.ends_with(['.', ':']) || before.ends_with("->")
     }
+}
+
+/// True if a range lies in one of these, which are in source order.
+fn is_covered(sorted: &[Range<usize>], range: &Range<usize>) -> bool {
+    let before = sorted.partition_point(|one| one.start <= range.start);
+    sorted[..before].iter().rev().any(|one| one.end >= range.end)
 }
 
 /// What others use under any name.

@@ -76,6 +76,7 @@ fn every_query_compiles_and_names_its_captures() {
             "conditional.behind",
             "conditional.around",
             "expanded",
+            "instantiated",
             "excluded",
             "excluded.around",
             "checked",

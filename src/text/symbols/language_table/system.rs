@@ -116,6 +116,10 @@ pub(super) const CPP: Language = Language {
         include_str!("../../../../queries/cpp/modifiers.scm"),
         include_str!("../../../../queries/c/modifiers.scm")
     ),
+    unchecked: concat!(
+        include_str!("../../../../queries/cpp/unchecked.scm"),
+        include_str!("../../../../queries/c/unchecked.scm")
+    ),
     structural_kinds: &[SymbolKind::Class, SymbolKind::Type],
     exact_strings: &["string_literal", "raw_string_literal"],
     ..C

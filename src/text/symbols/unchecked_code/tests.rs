@@ -3,8 +3,8 @@
 use super::*;
 use crate::symbols::language::of_path;
 
-/// A text in which `conditional_…`, `expanded_…`, `excluded_…` and `example_…` stand in such code, and `checked_…` does
-/// not.
+/// A text in which `conditional_…`, `expanded_…`, `instantiated_…`, `excluded_…` and `example_…` stand in such code, and
+/// `checked_…` does not.
 const CASES: &[(&str, &str)] = &[
     (
         "a.rs",
@@ -180,6 +180,29 @@ def excluded_j():
     ("a.ts", "// @ts-nocheck\nexcluded_one();\n"),
     ("a.tsx", "/* @ts-nocheck */\nexcluded_one();\n"),
     ("a.js", "// @ts-ignore\nchecked_one();\n"),
+    (
+        "a.h",
+        "\
+template <class T>
+void checked_a(T checked_b) { instantiated_one(); }
+template <class T> requires checked_c<T>
+struct checked_d {
+  struct In { void go(T t) { t.instantiated_two(); } };
+  friend void instantiated_three(T t) { t.foo(); }
+  void run(T t) try { t.instantiated_four(); } catch (...) {}
+};
+template <class T>
+template <class U>
+void checked_e<T>::f(U u) { u.instantiated_five(); }
+void checked_f(auto t) { t.instantiated_six(); }
+int &checked_g(const auto &t) { return t.instantiated_seven(); }
+inline auto checked_h = [](auto x) { return x.instantiated_eight(); };
+template <> struct checked_i<int> { int checked_j() { return checked_k(); } };
+inline int checked_l(int x) { return checked_m(x); }
+template <class T> T checked_n(T);
+",
+    ),
+    ("a.cpp", "template <class T>\nvoid checked_a(T t) { checked_b(t); }\n"),
     #[cfg(feature = "lang-more")]
     ("a.cs", "class A {\n#if DEBUG\n  void conditional_one() {}\n#endif\n  void checked_two() {}\n}\n"),
 ];
@@ -187,6 +210,7 @@ def excluded_j():
 const KINDS: &[(&str, Unchecked)] = &[
     ("conditional_", Unchecked::Conditional),
     ("expanded_", Unchecked::Expanded),
+    ("instantiated_", Unchecked::Instantiated),
     ("excluded_", Unchecked::Excluded),
     ("example_", Unchecked::Example),
 ];
@@ -205,7 +229,7 @@ fn unchecked_code_is_found_by_its_reason_and_no_other_code_is() {
             for (start, kind) in KINDS {
                 assert_eq!(has(kind, word), word.starts_with(start), "{path}: {word} {kind:?}: {found:?}");
             }
-            if KINDS[..3].iter().any(|(start, _)| word.starts_with(start)) {
+            if KINDS[..4].iter().any(|(start, _)| word.starts_with(start)) {
                 assert!(!found.checked.contains(word), "{path}: {word}: {found:?}");
             } else if word.starts_with("checked_") {
                 assert!(found.checked.contains(word), "{path}: {word}: {found:?}");

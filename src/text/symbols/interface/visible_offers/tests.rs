@@ -182,3 +182,19 @@ fn what_elements_use_without_a_name_is_known_by_that_of_their_types() {
         ],
     );
 }
+
+#[test]
+fn a_body_of_a_template_is_offered_wherever_it_stands() {
+    hold(
+        "a.h",
+        &[
+            ("template <class T>\nvoid f(T t) { t.⟦foo⇒bar⟧(); }\n", "f"),
+            ("void f(auto t) { t.⟦foo⇒bar⟧(); }\n", "f"),
+            ("int &f(const auto &t) { return t.⟦foo⇒bar⟧(); }\n", "f"),
+            ("template <class T>\nstruct O {\n  struct In { void f(T t) { t.⟦foo⇒bar⟧(); } };\n};\n", "f"),
+            ("template <class T>\nstruct O {\n  friend void f(O o) { o.v.⟦foo⇒bar⟧(); }\n};\n", "O"),
+            ("template <class T>\nstruct O {\n  O(T t) try { t.⟦foo⇒bar⟧(); } catch (...) {}\n};\n", "O"),
+            ("inline void f(int t) { ⟦foo⇒bar⟧(t); }\n", ""),
+        ],
+    );
+}
