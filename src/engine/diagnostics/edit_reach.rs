@@ -12,7 +12,7 @@ use sextant_store::workspace::importers::{self, Importers};
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::source_text;
 use sextant_store::workspace::unlisted_files::OutOfSight;
-use sextant_text::symbols::interface::{self, ChangedWords, EVERYTHING, Offer};
+use sextant_text::symbols::interface::{self, ChangedWords, EVERYTHING, Offer, identifiers};
 use sextant_text::symbols::language::{self, Language};
 
 /// A file with its text before and after an edit.
@@ -198,7 +198,7 @@ fn of_names(
         changed.words.extend(importer_chain::passed_on(workspace, importers, change));
     }
     changed.follow(change.before, change.after);
-    let (words, joining) = (chain.follow(change, &changed), chain.joining(change, &changed.classes));
+    let (words, joining) = (chain.follow(importers, change, &changed), chain.joining(change, &changed.classes));
     let names = changed.all();
     let placed = change.placed(&names);
     let is_placed = |name: &str| placed.iter().any(|(known, _)| known == name);
@@ -241,7 +241,7 @@ fn of_names(
     }
     reach.files.extend(then);
     let used = words.union(&names).filter(|word| *word != EVERYTHING).cloned().collect();
-    reach.take_unread(unchecked(workspace, &chain, change, &used, &reach.files));
+    reach.take_unread(unchecked(workspace, importers, &chain, change, &used, &reach.files));
     reach.places.extend(placed.into_iter().map(|(_, offset)| NamePlace { path: change.path.to_owned(), offset }));
     reach.names = names;
     reach
@@ -250,6 +250,7 @@ fn of_names(
 /// The files that use these words where no checker may read them.
 fn unchecked(
     workspace: &WorkspaceTexts,
+    importers: &Importers,
     chain: &ImporterChain,
     change: &OfferedChange,
     words: &BTreeSet<String>,
@@ -259,6 +260,14 @@ fn unchecked(
     let mut uses = UncheckedUses::of(&read, words);
     uses.look(change.path, change.made);
     chain.each_text(|file, text| uses.look(file, text));
+    // A file in reach may instantiate what it has from elsewhere.
+    let is_instantiated = change.language.unchecked.contains("@instantiated");
+    let behind = if is_instantiated { importers.imported_by(files, importer_chain::FOLLOWED) } else { Vec::new() };
+    for (file, text) in behind.iter().filter_map(|file| Some((file, workspace.text(file)?))) {
+        if identifiers(&text).any(|word| words.contains(word)) {
+            uses.look(file, &text);
+        }
+    }
     uses.with_modules(files)
 }
 

@@ -10,7 +10,7 @@ use sextant_store::workspace::source_text;
 use sextant_text::symbols::interface::{self, ChangedWords, EVERYTHING, Offer, identifiers, spellings};
 
 /// Files whose names are followed to further files. Each is parsed.
-const FOLLOWED: usize = 400;
+pub(super) const FOLLOWED: usize = 400;
 
 /// The importers of a file, with their texts and the words in them.
 pub(super) struct ImporterChain {
@@ -58,7 +58,12 @@ impl ImporterChain {
 
     /// The changed names, and those names of the importers and of the file itself whose type may follow from one of
     /// them.
-    pub(super) fn follow(&mut self, change: &OfferedChange, changed: &ChangedWords) -> BTreeSet<String> {
+    pub(super) fn follow(
+        &mut self,
+        importers: &Importers,
+        change: &OfferedChange,
+        changed: &ChangedWords,
+    ) -> BTreeSet<String> {
         let mut words = changed.words.clone();
         if words.contains(EVERYTHING) {
             words.extend(module_words(change.path));
@@ -69,8 +74,9 @@ impl ImporterChain {
                 let offers = self.offers_of(at, change);
                 let more: Vec<String> = interface::following(offers, &words).map(str::to_owned).collect();
                 if more.iter().any(|word| word == EVERYTHING) {
-                    // It is used under any name, in files that name the module.
-                    words.extend(module_words(&self.files[at]));
+                    // It is used under any name, in files that name the module, or one that has all of it.
+                    let passing = importers.passing_on(&self.files[at]);
+                    words.extend(passing.iter().chain([&self.files[at]]).flat_map(|file| module_words(file)));
                 }
                 for word in more {
                     self.followed.entry(word.clone()).or_default().insert(at);

@@ -194,6 +194,32 @@ impl Importers {
         self.importing(path, true)
     }
 
+    /// The files that these import, in one line or through others, without these; at most so many.
+    pub fn imported_by(&self, files: &[String], most: usize) -> Vec<String> {
+        let mut by_word: HashMap<&str, Vec<&str>> = HashMap::new();
+        for file in self.files.keys() {
+            let first = module_names(file).into_iter().flatten().filter_map(|name| identifiers(name).next());
+            first.for_each(|word| by_word.entry(word).or_default().push(file));
+        }
+        let mut seen: BTreeSet<&str> = files.iter().map(String::as_str).collect();
+        let mut next: VecDeque<&str> = seen.iter().copied().collect();
+        let mut found = Vec::new();
+        while let Some(lines) = next.pop_front().map(|file| self.files.get(file)) {
+            let Some(lines) = lines else { continue };
+            let candidates = lines.words.iter().filter_map(|word| by_word.get(word.as_str())).flatten().copied();
+            let is_imported = |other: &&str| kin(other) == lines.language.kin && lines.names(other);
+            let mut imported: Vec<&str> = candidates.filter(is_imported).collect();
+            imported.sort_unstable();
+            for other in imported {
+                if found.len() < most && seen.insert(other) {
+                    found.push(other.to_owned());
+                    next.push_back(other);
+                }
+            }
+        }
+        found
+    }
+
     /// Those that import a file only by a path with a link in it.
     pub fn through_links(&self, path: &str) -> BTreeSet<String> {
         let with_links = || self.importing(path, true).into_iter().collect();

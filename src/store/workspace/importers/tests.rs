@@ -121,6 +121,20 @@ fn headers_are_imported_by_macros_by_settings_and_through_files_of_other_endings
 }
 
 #[test]
+fn the_files_that_others_import_are_found_through_headers() {
+    let (_dir, importers) = workspace(&[
+        ("a.cpp", "#include \"b.h\"\n"),
+        ("b.h", "#include \"c.h\"\n#include \"a.h\"\n"),
+        ("c.h", "#include \"b.h\"\n"),
+        ("a.h", ""),
+        ("d.h", ""),
+    ]);
+    let found = importers.imported_by(&["a.cpp".to_owned()], 9);
+    assert_eq!(found, ["b.h", "a.h", "c.h"]);
+    assert_eq!(importers.imported_by(&["a.cpp".to_owned()], 1), ["b.h"]);
+}
+
+#[test]
 fn what_a_module_declares_for_all_needs_no_import() {
     let (_dir, importers) = workspace(&[
         ("g.ts", "export {};\ndeclare global { interface Window { foo: number } }\n"),
