@@ -35,7 +35,7 @@ impl ImporterChain {
             Some((text, file))
         });
         let (texts, files): (Vec<Arc<str>>, Vec<String>) = read.unzip();
-        let words = texts.iter().map(|text| spellings(text).collect()).collect();
+        let words = files.iter().zip(&texts).map(|(file, text)| used_words(file, text)).collect();
         Self { files, texts, words, offers: BTreeMap::new(), followed: BTreeMap::new() }
     }
 
@@ -134,6 +134,12 @@ impl ImporterChain {
         let behind = |between: &BTreeSet<usize>| between.iter().flat_map(|at| importers.of(&self.files[*at])).collect();
         namesakes.map(|(word, between)| (word, behind(between))).collect()
     }
+}
+
+/// The words of a file, and those that its language uses without a mention.
+fn used_words(file: &str, text: &str) -> HashSet<String> {
+    let implied = source_text::language_of(file).map(|language| language.implied_names).unwrap_or_default();
+    spellings(text).chain(implied.concat().into_iter().map(str::to_owned)).collect()
 }
 
 /// The names that a file has from others by imports of all their names, if these imports change.

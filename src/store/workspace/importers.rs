@@ -49,7 +49,8 @@ struct ImportLines {
 impl ImportLines {
     fn of(packages: &mut InstalledPackages<'_>, language: &'static Language, path: &str, text: &str) -> Self {
         let aliases = packages.aliases(language, path, text);
-        let (words, structural) = (import_words(language, path, text), structural_members(language, text));
+        let (mut words, structural) = (import_words(language, path, text), structural_members(language, text));
+        words.extend(language.implied_imports.iter().map(|word| (*word).to_owned()));
         let is_open = language.global_marks.iter().any(|mark| text.contains(mark));
         let is_global = language.global_files.contains(&module_name(path));
         let sharing =

@@ -42,6 +42,10 @@ pub struct Language {
     pub module_words: &'static [&'static str],
     /// The parts of a module by which its names are visible without an import all the same.
     pub global_marks: &'static [&'static str],
+    /// Names that its texts use without a mention, as the type of a literal.
+    pub implied_names: &'static [&'static [&'static str]],
+    /// The words of modules that its files import without a line.
+    pub implied_imports: &'static [&'static str],
     /// The folder of installed packages, where the name of another module may be an alias of any file.
     pub package_folder: Option<&'static str>,
     /// Settings of compilers, and the option in them before a file that all others import.

@@ -26,6 +26,8 @@ pub(super) const BRACES: Language = Language {
     sharing: Sharing::Nowhere,
     module_words: &[],
     global_marks: &[],
+    implied_names: &[],
+    implied_imports: &[],
     package_folder: None,
     forced_imports: &[],
     macro_modules: false,

@@ -121,6 +121,13 @@ fn headers_are_imported_by_macros_by_settings_and_through_files_of_other_endings
 }
 
 #[test]
+fn a_file_with_elements_imports_the_module_that_makes_them() {
+    let (_dir, importers) =
+        workspace(&[("lib/jsx-runtime.ts", "export {};\n"), ("a.tsx", "<a />;\n"), ("b.ts", "1;\n")]);
+    assert_eq!(importers.of("lib/jsx-runtime.ts"), ["a.tsx"]);
+}
+
+#[test]
 fn the_files_that_others_import_are_found_through_headers() {
     let (_dir, importers) = workspace(&[
         ("a.cpp", "#include \"b.h\"\n"),

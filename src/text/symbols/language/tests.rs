@@ -3,6 +3,15 @@
 use super::*;
 
 #[test]
+fn texts_use_the_types_of_literals_and_of_elements_without_a_mention() {
+    let implies = |path: &str, name: &str| of_path(path).unwrap().implied_names.concat().contains(&name);
+    for path in ["a.ts", "a.tsx", "a.js", "a.jsx"] {
+        assert!(implies(path, "Array"), "{path}");
+        assert_eq!(implies(path, "IntrinsicElements"), path != "a.ts", "{path}");
+    }
+}
+
+#[test]
 fn every_query_compiles_and_names_its_captures() {
     let known: [&[&str]; 6] = [
         &["name", "owner", "members", "declarator", "wrapper", "wrapped", "prefix", "suffix", "decorator", "comment"],

@@ -12,6 +12,45 @@ const ASSERTED: &str =
 /// A type that no checker holds to anything, or a cast through one that leads everywhere.
 const ANY: &str = r"\bas\s+(?:any|never)\b|:\s*any\b|<(?:any|unknown)>|\bas\s+unknown\s*\)*\s*as\b";
 
+/// The types of literals and functions. Any text can add to them.
+#[cfg(feature = "lang-web")]
+const LITERALS: &[&str] = &[
+    "Array",
+    "ReadonlyArray",
+    "String",
+    "Number",
+    "Boolean",
+    "BigInt",
+    "Symbol",
+    "RegExp",
+    "Object",
+    "Function",
+    "CallableFunction",
+    "NewableFunction",
+    "IArguments",
+    "TemplateStringsArray",
+    "Promise",
+    "Generator",
+    "AsyncGenerator",
+];
+/// The types by which elements are checked.
+#[cfg(feature = "lang-web")]
+const ELEMENTS: &[&str] = &[
+    "JSX",
+    "Element",
+    "ElementClass",
+    "ElementType",
+    "ElementAttributesProperty",
+    "ElementChildrenAttribute",
+    "IntrinsicElements",
+    "IntrinsicAttributes",
+    "IntrinsicClassAttributes",
+    "LibraryManagedAttributes",
+];
+/// The words of the modules that make elements: `jsx-runtime`, `jsx-dev-runtime`.
+#[cfg(feature = "lang-web")]
+const ELEMENT_MODULES: &[&str] = &["jsx", "dev", "runtime"];
+
 #[cfg(feature = "lang-web")]
 pub(super) const JAVASCRIPT: Language = Language {
     name: "javascript",
@@ -31,6 +70,8 @@ pub(super) const JAVASCRIPT: Language = Language {
     import_words: &["import", "from", "require", "mock", "declare"],
     module_words: &["import", "export"],
     global_marks: &["declare global", "declare module", "export as namespace"],
+    implied_names: &[LITERALS, ELEMENTS],
+    implied_imports: ELEMENT_MODULES,
     package_folder: Some("node_modules"),
     kin: "javascript",
     folder_files: &["index"],
@@ -73,6 +114,8 @@ pub(super) const TYPESCRIPT: Language = Language {
         include_str!("../../../../queries/ecmascript/modifiers.scm"),
         include_str!("../../../../queries/typescript/modifiers.scm")
     ),
+    implied_names: &[LITERALS],
+    implied_imports: &[],
     typed_comments: false,
     cheats: &[
         ("dead_code", NEVER),
@@ -103,6 +146,8 @@ pub(super) const TSX: Language = Language {
     name: "typescriptreact",
     extensions: &["tsx"],
     embedded_in: &[],
+    implied_names: &[LITERALS, ELEMENTS],
+    implied_imports: ELEMENT_MODULES,
     grammar: || tree_sitter_typescript::LANGUAGE_TSX.into(),
     ..TYPESCRIPT
 };
