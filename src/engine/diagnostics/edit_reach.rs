@@ -132,7 +132,9 @@ pub(crate) fn of(
         let (path, text) = (change.path.as_str(), change.before.as_deref());
         let offered =
             OfferedChange { path, language, text, before: &before, after: &after, made: &change.after, turns };
+        let clashing = importer_chain::clashing(&workspace, &importers, &offered, &changed.created);
         reach.extend(of_names(&workspace, &importers, &offered, changed));
+        reach.extend(EditReach { kept: clashing.iter().cloned().collect(), files: clashing, ..EditReach::default() });
     }
     reach.files.retain(|file| !changes.iter().any(|change| change.path == *file));
     reach

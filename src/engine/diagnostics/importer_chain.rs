@@ -8,6 +8,7 @@ use sextant_store::workspace::import_lines::module_words;
 use sextant_store::workspace::importers::Importers;
 use sextant_store::workspace::source_text;
 use sextant_text::symbols::interface::{self, ChangedWords, EVERYTHING, Offer, identifiers, spellings};
+use sextant_text::symbols::language::ImportForm;
 
 /// Files whose names are followed to further files. Each is parsed.
 pub(super) const FOLLOWED: usize = 400;
@@ -73,7 +74,8 @@ impl ImporterChain {
             for at in (0..self.files.len()).filter(|at| self.uses(*at, &words)).take(FOLLOWED).collect::<Vec<_>>() {
                 let offers = self.offers_of(at, change);
                 let more: Vec<String> = interface::following(offers, &words).map(str::to_owned).collect();
-                if more.iter().any(|word| word == EVERYTHING) {
+                let is_known = self.followed.get(EVERYTHING).is_some_and(|known| known.contains(&at));
+                if !is_known && more.iter().any(|word| word == EVERYTHING) {
                     // It is used under any name, in files that name the module, or one that has all of it.
                     let passing = importers.passing_on(&self.files[at]);
                     words.extend(passing.iter().chain([&self.files[at]]).flat_map(|file| module_words(file)));
@@ -140,6 +142,33 @@ impl ImporterChain {
 fn used_words(file: &str, text: &str) -> HashSet<String> {
     let implied = source_text::language_of(file).map(|language| language.implied_names).unwrap_or_default();
     spellings(text).chain(implied.concat().into_iter().map(str::to_owned)).collect()
+}
+
+/// The files that offer everything of a module, where another module of theirs has one of its new names too.
+pub(super) fn clashing(
+    workspace: &WorkspaceTexts,
+    importers: &Importers,
+    change: &OfferedChange,
+    created: &BTreeSet<String>,
+) -> Vec<String> {
+    if created.is_empty() || change.language.import_form != ImportForm::Line {
+        return Vec::new();
+    }
+    let offers = |file: &str| {
+        let language = source_text::language_of(file).unwrap_or(change.language);
+        workspace.text(file).and_then(|text| interface::offers(language, &text)).unwrap_or_default()
+    };
+    let has = |other: &String| {
+        let mut own = offers(other).into_iter().filter(|offer| offer.owner.is_empty());
+        *other != change.path && own.any(|offer| created.contains(&offer.name))
+    };
+    let clashes = |file: &String| {
+        let stars = offers(file).into_iter().filter(|offer| offer.name == EVERYTHING).map(|offer| offer.outward);
+        let stars: Vec<String> = stars.collect();
+        importers.named(&stars.iter().flat_map(|star| identifiers(star)).collect()).iter().any(has)
+    };
+    let passing = importers.passing_on(change.path).into_iter().take(FOLLOWED);
+    passing.filter(|file| importers.out_of_sight(file).is_none() && clashes(file)).collect()
 }
 
 /// The names that a file has from others by imports of all their names, if these imports change.
