@@ -3,7 +3,8 @@
 ((function_definition (type_qualifier) @_how body: (compound_statement) @shown) (#match? @_how "^conste"))
 (template_declaration) @shown
 (function_definition
-  declarator: (function_declarator parameters: (parameter_list (_ type: (placeholder_type_specifier)))) body: (_) @shown)
+  declarator: (function_declarator parameters: (parameter_list (_ type: (placeholder_type_specifier))))
+  body: (_) @shown)
 (function_definition
   declarator: (_ (function_declarator parameters: (parameter_list (_ type: (placeholder_type_specifier)))))
   body: (_) @shown)

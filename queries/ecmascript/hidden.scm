@@ -5,7 +5,8 @@
 (arrow_function body: (statement_block) @body)
 (method_definition body: (statement_block) @body)
 [(return_statement (_)) (yield_expression) (throw_statement)] @result
-; A function that is an expression has the type `never` if its end is not reached. Each call may be one without a return.
+; A function that is an expression has the type `never` if its end is not reached. Each call may be one that never
+; returns.
 [(arrow_function body: (_) @value) (function_expression body: (_) @value) (object (method_definition body: (_) @value))]
 (statement_block [(expression_statement (call_expression)) (if_statement alternative: (_)) (switch_statement)
   (try_statement) (statement_block) (labeled_statement)]) @endless

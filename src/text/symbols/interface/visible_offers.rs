@@ -1,11 +1,11 @@
 //! The offers of a text as all of it that its language does not hide.
 //!
-//! Of the query, `@hidden` is a stretch that no other file can observe, unless it lies in a `@shown` one. A `@body` without a
-//! `@result` inside is hidden as well, unless it is the `@value` of an expression and `@endless`: its end may never be
-//! reached. `@comment` means nothing for others. `@own` names something for its `@scope` alone, or without one for its
-//! symbol, and `@inner` something for its file alone. A symbol in a `@conditional` stretch is there by its
-//! `@condition`. `@names` declares names in a way that the grammar does not know. A statement with a `@star` passes on everything of other
-//! files, a `@nameless` one is used under any name, and an `@effect` defines nothing.
+//! Of the query, `@hidden` is a stretch that no other file can observe, unless it lies in a `@shown` one. A `@body`
+//! without a `@result` inside is hidden as well, unless it is the `@value` of an expression and `@endless`: its end may
+//! never be reached. `@comment` means nothing for others. `@own` names something for its `@scope` alone, or without one
+//! for its symbol, and `@inner` something for its file alone. A symbol in a `@conditional` stretch is there by its
+//! `@condition`. `@names` declares names in a way that the grammar does not know. A statement with a `@star` passes on
+//! everything of other files, a `@nameless` one is used under any name, and an `@effect` defines nothing.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
