@@ -83,7 +83,33 @@ struct Skipped {
 
 const ITEM_H: &str = "#pragma once\nint total(void);\n";
 const ITEM_PY: &str = "def total() -> int:\n    return 1\n";
+const SHOW_H: &str = "#pragma once\ntemplate <class T>\nvoid show(T t) { t.total(); }\n";
+const SHOWN_H: &str = "#pragma once\nstruct Item {\n  void total() {}\n};\n";
 const SKIPPED: &[Skipped] = &[
+    Skipped {
+        server: "clangd",
+        files: &[
+            ("show.h", SHOW_H),
+            ("item.h", SHOWN_H),
+            ("user.cpp", "#include \"show.h\"\n#include \"item.h\"\nvoid f() { show(Item()); }\n"),
+        ],
+        edit: ("show.h", "t.total()", "t.sum()"),
+        file: "show.h",
+        why: "in a template",
+    },
+    // A member that a template of another header uses.
+    Skipped {
+        server: "clangd",
+        files: &[
+            ("item.h", SHOWN_H),
+            ("make.h", "#pragma once\n#include \"item.h\"\ninline Item make() { return Item(); }\n"),
+            ("show.h", SHOW_H),
+            ("user.cpp", "#include \"show.h\"\n#include \"make.h\"\nvoid f() { show(make()); }\n"),
+        ],
+        edit: ("item.h", "void total()", "void sum()"),
+        file: "show.h",
+        why: "in a template",
+    },
     Skipped {
         server: "clangd",
         files: &[
