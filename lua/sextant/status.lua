@@ -6,8 +6,8 @@ local api = vim.api
 
 ---@class sextant.Status what the agent is doing
 ---@field state 'idle'|'running'|'question'|'waiting' `waiting`: a plan waits for approval, or is paused
----@field phase string what a running task waits for: `servers`, `model`, `answering`, `working`, `retry`, or a tool;
---- empty if idle
+---@field phase string what a running task waits for: `servers`, `model`, `thinking`, `answering`, `working`, `retry`, or
+--- a tool; empty if idle
 ---@field detail string the tool and its target, or the reason and number of a retry
 ---@field step? integer the number of the running step
 ---@field of? integer the number of steps of the plan
@@ -75,7 +75,12 @@ local function short(count)
   return count < 1000 and tostring(count) or ('%.1fk'):format(count / 1000)
 end
 
-local WORDS = { servers = 'waiting for language servers', model = 'waiting for the model', answering = 'answering' }
+local WORDS = {
+  servers = 'waiting for language servers',
+  model = 'waiting for the model',
+  thinking = 'thinking',
+  answering = 'answering',
+}
 
 -- Names the event that the running task waits for, and its times.
 ---@return string[]

@@ -9,6 +9,7 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::answer::AnswerParts;
+use crate::call_progress::CallProgress;
 use crate::dialect::{self, Stop, WireRequest};
 use crate::endpoint::Endpoint;
 use crate::retry;
@@ -204,7 +205,10 @@ impl<'w> AnswerReader<'w> {
         }
         let mut new = Vec::new();
         for piece in event.pieces {
-            self.hearing.hear(&piece, &mut new);
+            if let Some(thinks) = self.hearing.hear(&piece, &mut new) {
+                let next = if thinks { CallProgress::Thinking } else { CallProgress::Answer };
+                next.report();
+            }
             self.outcome.parts.add(piece);
         }
         for words in &new {

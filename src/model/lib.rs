@@ -9,6 +9,7 @@ extern crate self as sextant_model;
 pub mod abilities;
 pub mod answer;
 pub mod call;
+pub mod call_progress;
 pub mod chat;
 mod chat_request;
 pub mod compact_reply;

@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use crate::abilities::{self, Abilities, ReportedAbilities};
 use crate::call::{self, CallOutcome};
+use crate::call_progress::CallProgress;
 use crate::chat::{ChatInput, ChatReply};
 use crate::chat_request::{Asking, Structured, Talk};
 use crate::dialect;
@@ -21,7 +22,7 @@ use crate::model_options::{Manner, ToolWay};
 use crate::price::Price;
 use crate::remote::limit::AnswerLimit;
 use crate::remote::retry_decision::{AskProgress, CallVerdict};
-use crate::retry::{self, RetryNotice, RetryPolicy};
+use crate::retry::{RetryNotice, RetryPolicy};
 use crate::step::{Model, ModelError, OnText, PlanReply, Spoken, StepReply, Usage};
 use crate::{model_server_facts, prompt, reply, reply_schema};
 use sextant_base::failure::{Failure, FailureKind};
@@ -147,9 +148,10 @@ impl RemoteModel {
                     if spoke {
                         words(Spoken::answer("\n"));
                     }
-                    RetryNotice { attempt, of: self.retry.max_attempts.max(attempt), wait, why }.send();
+                    let of = self.retry.max_attempts.max(attempt);
+                    CallProgress::Retry(RetryNotice { attempt, of, wait, why }).report();
                     tokio::time::sleep(wait).await;
-                    retry::asks_again();
+                    CallProgress::Answer.report();
                 }
             }
         }

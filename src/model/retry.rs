@@ -4,14 +4,6 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::time::{Duration, SystemTime};
 
-tokio::task_local! {
-    /// Hears of each retry of a question that is asked in its scope.
-    pub static RETRIES: RetryListener;
-}
-
-/// Hears of a retry before its wait; `None` once the wait is over and the question is sent again.
-pub type RetryListener = std::sync::Arc<dyn Fn(Option<&RetryNotice>) + Send + Sync>;
-
 /// A question that is asked again after a wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RetryNotice {
@@ -28,15 +20,6 @@ impl RetryNotice {
         let Self { attempt, of, wait, why } = self;
         format!("retry {attempt} of {of} in {:.0} s: {why}", wait.as_secs_f64().ceil())
     }
-
-    pub(crate) fn send(&self) {
-        let _ = RETRIES.try_with(|listener| listener(Some(self)));
-    }
-}
-
-/// Tells the listener that the wait is over.
-pub(crate) fn asks_again() {
-    let _ = RETRIES.try_with(|listener| listener(None));
 }
 
 /// Exponential backoff with jitter. Attempts are counted from 1.

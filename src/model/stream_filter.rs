@@ -37,6 +37,8 @@ pub struct Hearing {
     reasoning: bool,
     /// Reasoning was the last thing that was handed out.
     thought: bool,
+    /// The last piece was reasoning, for the reader or not.
+    thinks: bool,
 }
 
 #[derive(Debug)]
@@ -49,22 +51,31 @@ enum Listener {
 impl Hearing {
     /// For an answer that is one JSON object.
     pub fn json(wanted: &'static [&'static str], reasoning: bool) -> Self {
-        Self { text: Listener::Json(WordStream::new(wanted)), reasoning, thought: false }
+        Self { text: Listener::Json(WordStream::new(wanted)), reasoning, thought: false, thinks: false }
     }
 
     /// For an answer in prose.
     pub fn plain(reasoning: bool) -> Self {
-        Self { text: Listener::Plain(PlainWords::default()), reasoning, thought: false }
+        Self { text: Listener::Plain(PlainWords::default()), reasoning, thought: false, thinks: false }
     }
 
-    /// Adds the words of a piece to `out`.
-    pub fn hear(&mut self, piece: &Piece, out: &mut Vec<HeardWords>) {
+    /// Adds the words of a piece to `out`. `Some` where the model begins to reason, or no longer does.
+    pub fn hear(&mut self, piece: &Piece, out: &mut Vec<HeardWords>) -> Option<bool> {
+        let before = self.thinks;
+        self.add(piece, out);
+        (self.thinks != before).then_some(self.thinks)
+    }
+
+    fn add(&mut self, piece: &Piece, out: &mut Vec<HeardWords>) {
         match piece {
             Piece::Text { text, .. } => {
                 let (thought, words) = match &mut self.text {
                     Listener::Json(stream) => (String::new(), stream.push(text)),
                     Listener::Plain(plain) => plain.push(text),
                 };
+                if !text.is_empty() {
+                    self.thinks = matches!(&self.text, Listener::Plain(plain) if plain.state == Thinking::Inside);
+                }
                 if self.reasoning {
                     add(out, &thought, true);
                 }
@@ -73,11 +84,18 @@ impl Hearing {
                 }
                 add(out, &words, false);
             }
-            Piece::Reasoning(text) if self.reasoning && !text.is_empty() => {
-                self.thought = true;
-                add(out, text, true);
+            Piece::Reasoning(text) if !text.is_empty() => {
+                self.thinks = true;
+                if self.reasoning {
+                    self.thought = true;
+                    add(out, text, true);
+                }
             }
-            Piece::Refusal(text) => add(out, text, false),
+            Piece::Refusal(text) => {
+                self.thinks = false;
+                add(out, text, false);
+            }
+            Piece::Call { .. } => self.thinks = false,
             _ => {}
         }
     }
@@ -161,7 +179,8 @@ mod tests {
         for pieces in [vec![Piece::Reasoning("why".into()), text("so")], vec![text("<think>why"), text("</think>so")]] {
             let mut out = Vec::new();
             let mut hearing = Hearing::plain(true);
-            pieces.iter().for_each(|piece| hearing.hear(piece, &mut out));
+            let changes: Vec<bool> = pieces.iter().filter_map(|piece| hearing.hear(piece, &mut out)).collect();
+            assert_eq!(changes, [true, false]);
             let spoken: Vec<_> = out.iter().map(|words| (words.spoken().text, words.spoken().thought)).collect();
             assert_eq!(spoken, [("why\n", true), ("so", false)]);
         }

@@ -150,7 +150,7 @@ local renderers = {
   words = function(event)
     -- After a stop the rest is not read any more.
     if not M.stopped then
-      status.phase('answering')
+      status.phase(event.thought and 'thinking' or 'answering')
       answer.stream(event.text, event.thought)
     end
   end,

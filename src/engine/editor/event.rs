@@ -87,6 +87,8 @@ pub enum WaitPhase {
     /// The answer of the model.
     #[default]
     Model,
+    /// The same, while it reasons.
+    Thinking,
     /// The next attempt, after the model's server did not answer usably.
     Retry,
     /// Nothing outside: the answer of the model is carried out.

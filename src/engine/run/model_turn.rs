@@ -16,7 +16,7 @@ use crate::state::task_store::TaskStore;
 use crate::state::usage::SpentLog;
 use crate::task_budget;
 use sextant_base::failure::Failure;
-use sextant_model::retry::{RETRIES, RetryListener};
+use sextant_model::call_progress::{CALL_PROGRESS, CallListener, CallProgress};
 use sextant_model::step::{Model, ModelError, Usage};
 
 /// Counts the step that begins. `Some` where the task ends instead.
@@ -53,15 +53,16 @@ pub(crate) async fn answered<T>(
     let tokens = spent.now().used.tokens();
     store.events.show(Event::Phase { phase: WaitPhase::Model, detail: String::new(), tokens });
     let events = Arc::clone(&store.events);
-    let retries: RetryListener = Arc::new(move |notice| {
-        let (phase, detail) = match notice {
-            Some(notice) => (WaitPhase::Retry, notice.line()),
-            None => (WaitPhase::Model, String::new()),
+    let progress: CallListener = Arc::new(move |progress| {
+        let (phase, detail) = match progress {
+            CallProgress::Retry(notice) => (WaitPhase::Retry, notice.line()),
+            CallProgress::Thinking => (WaitPhase::Thinking, String::new()),
+            CallProgress::Answer => (WaitPhase::Model, String::new()),
         };
         events.show(Event::Phase { phase, detail, tokens });
     });
     let (reply, usage) = tokio::select! {
-        answered = RETRIES.scope(retries, asked) => answered,
+        answered = CALL_PROGRESS.scope(progress, asked) => answered,
         () = cancel.cancelled() => return Err(Failure::cancelled()),
         () = task_budget::out_of_time(&store.config, spent.now()) => return Ok(None),
     };

@@ -86,6 +86,7 @@ impl TurnProgress {
         let what = match phase {
             WaitPhase::Servers => "waiting for language servers",
             WaitPhase::Model => "waiting for the model",
+            WaitPhase::Thinking => "thinking",
             WaitPhase::Retry => detail,
             WaitPhase::Working => "working",
         };
