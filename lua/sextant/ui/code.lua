@@ -119,6 +119,7 @@ function M.open(path, line, column)
     vim.cmd('normal! ^')
   end
   vim.cmd('normal! zv')
+  require('sextant.ui.uncovered').reveal()
 end
 
 return M

@@ -287,8 +287,13 @@ function M.update(event)
     start_watch()
   end
   M.draw()
-  if event.open and not places.hunk_at(state) then
-    M.go(1)
+  if event.open then
+    local hunk = places.hunk_at(state)
+    if hunk then
+      marks.reveal(hunk)
+    else
+      M.go(1)
+    end
   elseif decided and open and not undone then
     advance()
   end

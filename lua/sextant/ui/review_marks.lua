@@ -289,12 +289,8 @@ end
 --- Scrolls the current window so far that the lines above a hunk, which the cursor stands on, are in sight.
 ---@param hunk sextant.Hunk
 function M.reveal(hunk)
-  local line = api.nvim_win_get_cursor(0)[1]
   local height = 1 + math.min(#hunk.removed, MOST) + (#hunk.removed > MOST and 1 or 0)
-  if line > 1 and vim.fn.winline() <= height then
-    local fits = height + 2 <= api.nvim_win_get_height(0)
-    vim.fn.winrestview(fits and { topline = line - 1 } or { topline = line, topfill = height })
-  end
+  require('sextant.ui.uncovered').reveal(height)
 end
 
 return M

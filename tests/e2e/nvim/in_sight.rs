@@ -1,0 +1,94 @@
+//! What a narrow and a large screen leave in sight: the code behind the plan's float, questions, headings, hints.
+
+use serde_json::{Value, json};
+
+use crate::nvim::ask::{options, step};
+use crate::support::model_server::{ModelServer, Reply};
+use crate::support::nvim::Nvim;
+use crate::support::project::Project;
+use crate::support::replies::{change, says};
+
+const SIZES: [(i64, i64); 2] = [(80, 24), (160, 48)];
+
+/// Eighty lines: `f19` begins at line 77.
+fn long_text() -> String {
+    (0..20).map(|n| format!("def f{n}() -> int:\n    return {n}\n\n\n")).collect()
+}
+
+fn plan(title: &str, steps: &[(&str, &str)]) -> Reply {
+    let step = |(title, symbol): &(&str, &str)| json!({"title": title, "symbols": [symbol], "because": "asked", "expect": "changed"});
+    let steps: Vec<Value> = steps.iter().map(step).collect();
+    Reply::Json(json!({"title": title, "reason": "", "steps": steps, "confidence": 1}))
+}
+
+fn edit(path: &str, old: &str, new: &str, proceed: bool) -> Reply {
+    step("edit_file", change(path, old, new), proceed)
+}
+
+async fn started(
+    files: &[(&str, &str)],
+    script: Vec<Reply>,
+    with: &str,
+    size: (i64, i64),
+) -> (Project, ModelServer, Nvim) {
+    let project = Project::new(files);
+    let server = ModelServer::start(script).await;
+    let with = options(&server).replacen('{', &format!("{{ {with}"), 1);
+    let nvim = Nvim::on_screen(&project, &with, &["ruff"]).await;
+    nvim.resize(size.0, size.1).await;
+    nvim.command("set laststatus=2 ruler showcmd").await;
+    nvim.edit(files[0].0).await;
+    (project, server, nvim)
+}
+
+async fn holds(nvim: &Nvim, condition: &str) -> bool {
+    nvim.lua(&format!("return (vim.wait(30000, function() return {condition} end, 10))")).await
+}
+
+/// Waits until the cursor is on a line of the code, and the line is above the plan's float with one line below it.
+async fn is_uncovered(nvim: &Nvim, line: usize) {
+    let row = "vim.fn.screenpos(0, vim.fn.line('.'), 1).row";
+    let float = "vim.api.nvim_win_get_config(vim.fn.bufwinid('sextant://plan')).row";
+    let here = format!("vim.bo.buftype == '' and vim.fn.line('.') == {line} and {row} > 0 and {row} < {float}");
+    assert!(holds(nvim, &here).await, "line {line} is covered:\n{}", nvim.screen.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_code_that_a_command_goes_to_is_beside_the_float_of_the_plan() {
+    for size in SIZES {
+        let text = long_text();
+        let script = vec![
+            edit("a.py", "return 16", "return undefined_name", true),
+            edit("a.py", "return 17", "return 177", false),
+            says("It is in `a.py::f18`."),
+            plan("Changes", &[("change f19", "a.py::f19"), ("change f2", "a.py::f2")]),
+        ];
+        let (_project, _server, mut nvim) = started(&[("a.py", &text)], script, "", size).await;
+        nvim.task("AgentAsk! change f16 and f17").await;
+        nvim.task("AgentAsk where can I read more?").await;
+        nvim.command("cclose").await;
+        nvim.command_until("AgentPlan change f19 and f2", "SextantPlan").await;
+        nvim.screen.shows("change f2").await;
+        nvim.keys("/change f19<CR><CR>").await;
+        is_uncovered(&nvim, 77).await;
+        nvim.keys("gg").await;
+        nvim.command("AgentReview").await;
+        is_uncovered(&nvim, 66).await;
+        nvim.screen.shows("1/2 f16").await;
+        nvim.keys("]h").await;
+        is_uncovered(&nvim, 70).await;
+        nvim.screen.shows("2/2 f17").await;
+        nvim.screen.shows("-    return 17").await;
+        // The review opens where the cursor is on a change already.
+        nvim.keys("gQzt").await;
+        nvim.command("AgentReview").await;
+        nvim.screen.shows("2/2 f17").await;
+        nvim.keys("gg").await;
+        nvim.command("AgentShow").await;
+        nvim.keys("gg/f18<CR>gf").await;
+        is_uncovered(&nvim, 73).await;
+        nvim.keys("gg").await;
+        nvim.task("AgentAsk where is f19").await;
+        is_uncovered(&nvim, 77).await;
+    }
+}
