@@ -58,14 +58,19 @@ function M.is_own(run)
   return source:find('^@?vim/') ~= nil or (HAS_12 and source:find('^=?%?$') ~= nil)
 end
 
---- Shows a progress message (`:help progress-message`, from 0.12 on); nothing where the user types, or before 0.12.
+--- Shows a progress message (`:help progress-message`), before 0.12 as a plain line; nothing where the user types.
 ---@param id integer? of the message to replace
 ---@param text string
 ---@param status 'running'|'success'|'failed'
 ---@return integer? id
 function M.progress(id, text, status)
-  if not HAS_12 or vim.o.cmdheight == 0 or vim.api.nvim_get_mode().mode ~= 'n' then
+  if vim.o.cmdheight == 0 or vim.api.nvim_get_mode().mode ~= 'n' then
     return id
+  elseif not HAS_12 then
+    if id or status == 'running' then
+      vim.api.nvim_echo({ { status == 'running' and 'Sextant: ' .. text or '' } }, false, {})
+    end
+    return 0
   end
   local options = { kind = 'progress', id = id, title = 'Sextant', status = status, source = 'sextant' }
   local ok, made = pcall(vim.api.nvim_echo, { { text } }, false, options)
@@ -76,22 +81,19 @@ function M.progress(id, text, status)
   return ok and made or id
 end
 
---- True if the command line still shows a message, or none for an empty text: a later one is not drawn over. A user
---- interface that shows messages by itself has a place for each.
----@param text string
----@return boolean
-function M.shows_message(text)
+--- The text of the command line; nil with a user interface that shows messages by itself and has a place for each.
+---@return string?
+function M.command_line()
   for _, ui in ipairs(vim.api.nvim_list_uis()) do
     if ui.ext_messages then
-      return true
+      return nil
     end
   end
   local cells = {}
   for column = 1, vim.v.echospace do
     cells[column] = vim.fn.screenstring(vim.o.lines - vim.o.cmdheight + 1, column)
   end
-  local row = table.concat(cells)
-  return text == '' and vim.trim(row) == '' or text ~= '' and row:find(text, 1, true) ~= nil
+  return vim.trim(table.concat(cells))
 end
 
 -- Neovim's own function for this (`_provider_foreach`) looks for the current buffer, whose type may fit no other's.

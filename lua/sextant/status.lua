@@ -1,5 +1,5 @@
 --- Holds what the agent is doing now: for status lines, the answer's winbar, progress messages and events.
-local neovim = require('sextant.neovim')
+local progress = require('sextant.ui.progress_message')
 
 local M = {}
 local api = vim.api
@@ -45,15 +45,9 @@ local before = 'idle'
 local ticking = nil
 -- Milliseconds between two updates of the seconds.
 local TICK_MS = 1000
--- Numbers the tasks, so that each has a progress message of its own.
-local number = 0
-local message_id = nil
 
 -- Cells of a request that waits.
 local NEXT_WIDTH = 30
-
--- Cells that Neovim's own marks of a progress message may take.
-local MARGIN = 8
 
 local function seconds(since)
   return (vim.uv.hrtime() - since) / 1e9
@@ -137,26 +131,33 @@ function M.line()
   return table.concat({ phase, unpack(parts) }, ' · ')
 end
 
--- The line in the form of 'winbar': where it does not fit, its tail is cut and the phase stays.
+-- The remarks of the user's review that the agent has not heard.
+local unheard = 0
+
+--- Notes how many remarks of the user's review wait to be sent.
+---@param count integer
+function M.remarks(count)
+  if count ~= unheard then
+    unheard = count
+    vim.schedule(M.show_bars)
+  end
+end
+
+-- The line in the form of 'winbar': where it does not fit, its tail is cut and the phase stays. The answer's window has
+-- the keys for a question, and the way for what is not sent.
 local function bar_line()
   local phase, parts = line_parts()
+  if now.state == 'question' then
+    table.insert(parts, 1, ('1 to %d, or i for words'):format(#(now.options or {})))
+  elseif unheard > 0 and now.state ~= 'running' then
+    local remarks = require('sextant.ui.say').counted(unheard, 'remark')
+    table.insert(parts, 1, ('%s unsent: :AgentReview send'):format(remarks))
+  end
   local rest = #parts > 0 and (' · ' .. table.concat(parts, ' · ')) or ''
   local function escaped(text)
     return (text:gsub('%%', '%%%%'))
   end
   return escaped(phase) .. '%<' .. escaped(rest)
-end
-
--- The words of the progress message.
-local shown = ''
-
--- How long a notice stays on the command line before progress may take its place, in milliseconds.
-local NOTICE_MS = 5000
-local noticed = 0
-
---- A message is being shown that the user must have time to read.
-function M.notice()
-  noticed = vim.uv.hrtime()
 end
 
 ---@type { show: fun(), is_in_sight: fun(): boolean }[]
@@ -178,32 +179,9 @@ local function is_in_sight()
     end)
 end
 
----@param text string
----@param status 'running'|'success'
-local function show_message(text, status)
-  if is_in_sight() and not (message_id and status == 'success') then
-    return
-  end
-  if noticed > 0 and seconds(noticed) * 1000 < NOTICE_MS then
-    return
-  end
-  -- A message that does not fit would wait for a key.
-  local say = require('sextant.ui.say')
-  shown = say.cut(text, math.max(1, say.columns() - #'Sextant: ' - MARGIN))
-  message_id = neovim.progress(message_id, shown, status)
-end
-
+---@param kind 'begin'|'report'
 local function tell_progress(kind)
-  local text = kind == 'end' and 'done' or M.line()
-  api.nvim_exec_autocmds('User', {
-    pattern = 'SextantProgress',
-    modeline = false,
-    data = { token = number, value = { kind = kind, title = 'Sextant', message = text } },
-  })
-  show_message(text, kind == 'end' and 'success' or 'running')
-  if kind == 'end' then
-    message_id = nil
-  end
+  progress.report(M.line(), kind, is_in_sight())
 end
 
 local is_in_line = false
@@ -242,8 +220,8 @@ end
 local function tick()
   if now.state == 'running' then
     show_bars()
-    if neovim.shows_message(message_id and shown or '') then
-      show_message(M.line(), 'running')
+    if not is_in_sight() then
+      progress.tick(M.line())
     end
   end
 end
@@ -267,7 +245,6 @@ end
 function M.started(request, model)
   require('sextant.ui.highlights').define()
   began, phase_began = vim.uv.hrtime(), vim.uv.hrtime()
-  number = number + 1
   local kept = { next = now.next, waiting = now.waiting, request = request, model = model }
   now =
     vim.tbl_extend('error', kept, { state = 'running', phase = '', detail = '', elapsed = 0, waited = 0, tokens = 0 })
@@ -338,18 +315,19 @@ function M.plan(event)
       now.step, now.of = event.running, event.steps
     end
   elseif event.phase == 'waiting for approval' then
-    return M.ended(event.phase)
+    return M.ended(event.phase, 'done')
   end
   changed()
 end
 
 --- The task is over. The question of a plan that waits for its user outlives the run.
 ---@param phase? string of that plan; nil without one
-function M.ended(phase)
+---@param outcome sextant.Outcome
+function M.ended(phase, outcome)
   stands = phase
   if ticking then
     now.elapsed = seconds(began)
-    tell_progress('end')
+    progress.finish(outcome, is_in_sight())
   end
   stop_ticking()
   now.phase, now.detail = '', ''

@@ -18,6 +18,9 @@ const HOW_IN_NEOVIM: &str = "To use a language model, set `model` in `setup()`: 
 /// The replacement of [`REPLY_IN_TRACE`].
 const REPLY_IN_NEOVIM: &str = "`:AgentTrace` shows the reply";
 
+/// The beginning of the sentence in a summary that names an outcome other than success.
+const NOT_DONE: &str = " Not done: ";
+
 /// A hint in the words of Neovim.
 fn hint(code: HintCode) -> &'static str {
     match code {
@@ -58,9 +61,20 @@ fn worded(event: &Event) -> Cow<'_, Event> {
     }
 }
 
+/// The summary of a task for one narrow line: the outcome is before the figures. `None` where it has no other form.
+fn short(event: &Event) -> Option<String> {
+    let Event::Finished { summary, .. } = event else { return None };
+    let split =
+        |line: &str| line.split_once(NOT_DONE).map(|(rest, why)| format!("{}{why} {rest}", NOT_DONE.trim_start()));
+    summary.lines().find_map(split)
+}
+
 /// An event as JSON for the Lua layer.
 pub(super) fn json(root: Option<&Path>, event: &Event) -> Result<String, serde_json::Error> {
     let mut value = serde_json::to_value(worded(event))?;
+    if let (Some(short), Some(fields)) = (short(event), value.as_object_mut()) {
+        fields.insert("short".to_owned(), json!(short));
+    }
     reword(&mut value);
     if let (Some(root), Some(fields)) = (root, value.as_object_mut()) {
         fields.insert("root".to_owned(), json!(root));
@@ -102,6 +116,18 @@ mod tests {
         assert_eq!(read["root"], "/one");
         assert_eq!(read["summary"], format!("Nothing. {HOW_IN_NEOVIM} “Done”"));
         assert!(!json(None, &event).unwrap().contains("root"));
+        assert!(read.get("short").is_none(), "{read}");
+    }
+
+    #[test]
+    fn a_narrow_line_has_the_outcome_before_the_figures() {
+        let summary =
+            "changed a.py. 2 new diagnostics. 9 tokens in 1 call. Not done: 2 new errors stay.\n  2 of x".to_owned();
+        let read: Value =
+            serde_json::from_str(&json(None, &Event::Finished { ok: false, summary: summary.clone() }).unwrap())
+                .unwrap();
+        let short = "Not done: 2 new errors stay. changed a.py. 2 new diagnostics. 9 tokens in 1 call.";
+        assert_eq!((read["summary"].as_str(), read["short"].as_str()), (Some(summary.as_str()), Some(short)));
     }
 
     #[test]

@@ -28,51 +28,10 @@ local in_words = false
 ---@type table<integer, integer>
 local rested = {}
 
--- Answers the open question in words, or else asks on from the answer, about the code that the user was at last.
-local function ask_on()
-  if require('sextant.status').now().question then
-    return require('sextant.ui.question').words()
-  end
-  vim.cmd('AgentAsk')
-end
-
-local KEYS = {
-  { '<CR>', 'go to the code of the name under the cursor (also gf)' },
-  { 'gp', 'apply the code block under the cursor to a symbol' },
-  { 'i', 'ask on; answer the open question in words' },
-  { '1 … 9', 'answer the open question (also g1 …)' },
-  { 'x', 'take the last request back that waits' },
-  { '<C-c>', 'stop the task' },
-  { 'q', 'close the window; :AgentShow opens it again' },
-  { 'g?', 'show these keys' },
-}
-
-local function help()
-  local lines = vim.tbl_map(function(key)
-    return ('%-8s %s'):format(key[1], key[2])
-  end, KEYS)
-  require('sextant.ui.key_help').open('Answer', lines)
-end
-
-local function map_keys(buf)
-  local function go()
-    require('sextant.ui.go_to_code').go()
-  end
-  scratch.map(buf, '<C-c>', '<Cmd>AgentStop<CR>', 'Stop the task')
-  scratch.map(buf, 'x', '<Cmd>AgentStop next<CR>', 'Take the last request back that waits')
-  scratch.map(buf, '<CR>', go, 'Go to the code of the name under the cursor')
-  scratch.map(buf, 'gf', go, 'Go to the code of the name under the cursor')
-  scratch.map(buf, 'gp', '<Cmd>AgentApply<CR>', 'Apply the code block under the cursor')
-  scratch.map(buf, 'i', ask_on, 'Ask on')
-  scratch.map(buf, 'g?', help, 'Show the keys')
-  local question = require('sextant.ui.question')
-  question.map(buf, question.answer)
-end
-
 local function buffer()
   local buf, made = scratch.buffer('answer', 'hide')
   if made then
-    map_keys(buf)
+    require('sextant.ui.answer_keys').map(buf)
   end
   return buf
 end
@@ -196,6 +155,20 @@ function M.rest_at_end(figures)
       rested[win] = line
       api.nvim_win_call(win, function()
         vim.cmd('normal! zb')
+      end)
+    end
+  end
+end
+
+--- Shows the text from a line on in the windows that follow the output, where the end has no room for all of it.
+---@param line integer
+function M.rest_at(line)
+  for _, win in ipairs(scratch.windows('answer')) do
+    local rows = api.nvim_win_text_height(win, { start_row = line - 1 }).all
+    if follows(win) and rows > vim.fn.getwininfo(win)[1].height then
+      rested[win] = line
+      api.nvim_win_call(win, function()
+        vim.fn.winrestview({ topline = line, lnum = line, col = 0 })
       end)
     end
   end

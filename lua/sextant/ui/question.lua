@@ -42,15 +42,15 @@ local function shown(event, most)
   return lines
 end
 
---- The question for the answer window.
+--- The question for the answer window. A long text to be written stands below the options, which stay in sight.
 ---@param event sextant.Question
 ---@return string[]
 function M.lines(event)
-  local lines = shown(event)
-  lines[#lines + 1] = '? ' .. event.text
+  local lines = { '? ' .. event.text }
   for choice, option in ipairs(event.options) do
     lines[#lines + 1] = ('  %d. %s'):format(choice, option)
   end
+  vim.list_extend(lines, shown(event))
   lines[#lines + 1] = '  1 … or i here, :AgentAnswer with a number or with words'
   return lines
 end
@@ -88,6 +88,42 @@ function M.plan_lines(event, columns, room)
   local free = room - rows(asked, columns - BREAK) - FRAME
   local lines = shown(event, math.max(1, math.min(MOST, free)))
   return vim.list_extend(lines, asked)
+end
+
+--- The question with its options, for `:messages`: the first line is the short form.
+---@param event sextant.Question
+---@return string
+function M.message(event)
+  local lines = { ('%s :AgentAnswer 1 to %d, or words'):format(event.text:match('[^\n]*'), #event.options) }
+  for choice, option in ipairs(event.options) do
+    lines[#lines + 1] = ('%d. %s'):format(choice, option)
+  end
+  return table.concat(lines, '\n')
+end
+
+local watches = false
+
+-- Reports that a question waits where the last window that shows it was closed.
+local function watch()
+  if watches then
+    return
+  end
+  watches = true
+  local scratch = require('sextant.ui.scratch')
+  api.nvim_create_autocmd('WinClosed', {
+    group = api.nvim_create_augroup('sextant_question', {}),
+    callback = function(args)
+      local win = assert(tonumber(args.match))
+      if not is_open() or not scratch.is_ours(api.nvim_win_get_buf(win)) then
+        return
+      end
+      vim.schedule(function()
+        if is_open() and not scratch.window('answer') and not scratch.window('plan') then
+          require('sextant.ui.say').say('a question waits; :AgentShow shows it, :AgentAnswer answers it')
+        end
+      end)
+    end,
+  })
 end
 
 -- Gets the user's answer to the open question, as a line of the conversation.
@@ -147,6 +183,7 @@ end
 ---@param buf integer
 ---@param answer fun(choice: integer)
 function M.map(buf, answer)
+  watch()
   for choice = 1, 9 do
     local key = tostring(choice)
     local desc = 'Answer ' .. key .. ' to the open question'

@@ -4,6 +4,9 @@ local neovim = require('sextant.neovim')
 local M = {}
 local api = vim.api
 
+--- The beginning of every message.
+M.PREFIX = 'Sextant: '
+
 local GROUPS = { [vim.log.levels.WARN] = 'WarningMsg', [vim.log.levels.ERROR] = 'ErrorMsg' }
 
 --- Cuts a line to a width.
@@ -20,6 +23,49 @@ function M.cut(text, width)
     local short = vim.fn.strcharpart(text, 0, kept) .. '…'
   until kept <= 0 or api.nvim_strwidth(short) <= width
   return vim.fn.strcharpart(text, 0, kept) .. '…'
+end
+
+-- The least cells that a shortened quotation keeps.
+local QUOTED = 8
+
+-- What a line that does not fit loses, the least telling part first: its outcome and the reason stay.
+---@type (fun(line: string, over: integer): string)[]
+local SHORTER = {
+  -- The folders of files, but for those of an address.
+  function(line)
+    return (
+      line:gsub('%S+', function(word)
+        return not word:find('://', 1, true) and word:gsub('[%w_%.%-/]*/([%w_%-]*%.[%w_%.%-]+)', '%1') or nil
+      end)
+    )
+  end,
+  -- The files and outer names of symbols.
+  function(line)
+    return (line:gsub('[%w_%.%-]+::', ''))
+  end,
+  -- The ends of quotations.
+  function(line, over)
+    return (
+      line:gsub('“(.-)”', function(words)
+        return ('“%s”'):format(M.cut(words, math.max(QUOTED, api.nvim_strwidth(words) - over)))
+      end)
+    )
+  end,
+}
+
+-- A line in a width: names and quotations are shortened before its end is cut.
+---@param line string
+---@param width integer
+---@return string
+local function fit(line, width)
+  for _, shorten in ipairs(SHORTER) do
+    local over = api.nvim_strwidth(line) - width
+    if over <= 0 then
+      return line
+    end
+    line = shorten(line, over)
+  end
+  return M.cut(line, width)
 end
 
 -- `:echomsg` puts the whole text into the history and shows as much as fits. This needs `T` in 'shortmess', a command
@@ -55,13 +101,16 @@ function M.columns()
   return math.max(1, free)
 end
 
+---@param text string
+---@param tail? string stays behind the first line, however short that becomes
 ---@return string what is shown: a line, or as many as 'cmdheight' has room for
-local function that_fits(text)
+local function that_fits(text, tail)
   local lines = vim.split(text, '\n', { plain = true, trimempty = true })
   local shown = {}
   for index = 1, math.min(#lines, math.max(1, vim.o.cmdheight)) do
+    local behind = index == 1 and tail or ''
     -- In the command line's last line, 'showcmd' and 'ruler' have their place; the other lines are whole.
-    shown[index] = M.cut(lines[index], M.columns())
+    shown[index] = fit(lines[index], math.max(1, M.columns() - api.nvim_strwidth(behind))) .. behind
   end
   return table.concat(shown, '\n')
 end
@@ -111,12 +160,29 @@ function M.when_idle(run)
 end
 
 -- Prints outside of the command that it is about: inside of one Neovim does not cut.
-local function print(text, level)
+---@param text string whole, for `:messages`
+---@param level integer
+---@param short string the first lines of it, as they are shown
+---@param tail? string
+local function print(text, level, short, tail)
   vim.schedule(function()
     M.when_normal(function()
-      keep(text)
+      keep(text .. (tail or ''))
       vim.schedule(function()
-        api.nvim_echo({ { that_fits(text), GROUPS[level] } }, false, {})
+        api.nvim_echo({ { that_fits(short, tail), GROUPS[level] } }, false, {})
+      end)
+    end)
+  end)
+end
+
+--- Puts a text that a window shows into `:messages`, and leaves nothing on the command line.
+---@param text string
+function M.note(text)
+  vim.schedule(function()
+    M.when_normal(function()
+      keep(M.PREFIX .. text)
+      vim.schedule(function()
+        api.nvim_echo({ { '' } }, false, {})
       end)
     end)
   end)
@@ -130,25 +196,33 @@ function M.counted(count, noun)
   return ('%d %s%s'):format(count, noun, count == 1 and '' or 's')
 end
 
+---@class sextant.Saying
+---@field words? string what the buffers hold of the text, where that is not its first line
+---@field short? string what a narrow command line shows of it, where that is not its beginning
+---@field tail? string the way on; it stays however narrow the command line is
+
 --- Shows a message, unless a window that the user sees shows it: `answer`, `plan`. Text that the window holds out of
 --- sight does not count.
 ---@param text string the first line is the short form; the hint follows it
 ---@param level? integer of `vim.log.levels`
 ---@param shown_in? string[] names of our buffers that hold it
----@param words? string what they hold of it, where that is not its first line
-function M.say(text, level, shown_in, words)
+---@param how? sextant.Saying
+---@return boolean shown false if a window shows it
+function M.say(text, level, shown_in, how)
+  how = how or {}
   for _, name in ipairs(shown_in or {}) do
-    if require('sextant.ui.scratch').in_sight(name, words or text:match('[^\n]*')) then
-      return
+    if require('sextant.ui.scratch').in_sight(name, how.words or text:match('[^\n]*')) then
+      return false
     end
   end
   level = level or vim.log.levels.INFO
-  text = 'Sextant: ' .. text
   -- Neovim's own function prints the whole text and then waits for a key; a user's function has a place for it.
   if neovim.is_own(vim.notify) then
-    return print(text, level)
+    print(M.PREFIX .. text, level, M.PREFIX .. (how.short or text), how.tail)
+  else
+    vim.notify(M.PREFIX .. text .. (how.tail or ''), level)
   end
-  vim.notify(text, level)
+  return true
 end
 
 return M

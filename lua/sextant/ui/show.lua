@@ -16,6 +16,8 @@ M.stopped = false
 local own = false
 -- True if the running task has changed a file.
 local changed = false
+-- True if the answer has words or results of the running task.
+local answers = false
 -- The request of the task that began last, until it ends or has a plan; and that of the last plan.
 ---@type string?, string?
 local begun, planned = nil, nil
@@ -64,7 +66,7 @@ end
 ---@param text string
 local function notice(text)
   answer.line('… ' .. text)
-  status.notice()
+  require('sextant.ui.progress_message').notice()
   say.say(text, nil, not answer.waits() and { 'answer' } or nil)
 end
 
@@ -74,22 +76,31 @@ require('sextant.ui.question').on_answer(answer.line)
 local function question(event)
   local questions = require('sextant.ui.question')
   answer.line('')
+  local first = api.nvim_buf_line_count(answer.text())
   vim.tbl_map(answer.line, questions.lines(event))
+  answer.rest_at(first)
   local in_plan = plan.ask(event)
   questions.select(event)
-  local first = event.text:match('[^\n]*')
-  local lines = { ('%s :AgentAnswer 1 to %d, or words'):format(first, #event.options) }
-  for choice, option in ipairs(event.options) do
-    lines[#lines + 1] = ('%d. %s'):format(choice, option)
+  local text = questions.message(event)
+  if not say.say(text, nil, places(in_plan), { words = event.text:match('[^\n]*') }) then
+    say.note(text)
   end
-  say.say(table.concat(lines, '\n'), nil, places(in_plan), first)
+end
+
+-- Reports the end of a task. Where no window shows its answer, the message names the way there.
+---@param event { summary: string, short?: string }
+---@param in_plan boolean
+local function report_end(event, in_plan)
+  local is_hidden = answers and not in_plan and require('sextant.ui.scratch').window('answer') == nil
+  local tail = is_hidden and ' · :AgentShow' or nil
+  say.say(event.summary, nil, places(in_plan), { short = event.short, tail = tail })
 end
 
 local renderers = {
   started = function(event)
     M.status = 'running'
     M.stopped = false
-    changed = false
+    changed, answers = false, false
     calls.reset()
     begun = event.request
     own = answer.accept(event.request)
@@ -150,20 +161,22 @@ local renderers = {
   words = function(event)
     -- After a stop the rest is not read any more.
     if not M.stopped then
+      answers = answers or not event.thought
       status.phase(event.thought and 'thinking' or 'answering')
       answer.stream(event.text, event.thought)
     end
   end,
   acting = function(event)
+    answers = true
     status.phase(event.tool, event.target)
     calls.begin(event)
   end,
   acted = calls.finish,
   interrupted = function(event)
-    local how_far = event.of > 0 and (', %d of %s done'):format(event.done, say.counted(event.of, 'step')) or ''
-    local text = ('a task was interrupted, :AgentResume goes on: “%s”%s; :AgentUndo takes it back'):format(
-      event.request,
-      how_far
+    local how_far = event.of > 0 and (', %d of %d done'):format(event.done, event.of) or ''
+    local text = ('a task was interrupted%s; :AgentResume goes on: “%s”; :AgentUndo takes it back'):format(
+      how_far,
+      event.request
     )
     for _, note in ipairs(event.notes) do
       answer.line('… ' .. note)
@@ -242,9 +255,9 @@ local renderers = {
     M.stopped = false
     -- A message of one line has only the figures.
     local in_plan = plan.note(event.summary:match('[^\n]*'))
-    status.ended(plan.stands())
+    status.ended(plan.stands(), event.ok and 'done' or 'not done')
     review_changes(event.root)
-    say.say(event.summary, nil, places(in_plan))
+    report_end(event, in_plan)
     emit('SextantFinished', event)
   end,
   failed = function(event)
@@ -263,7 +276,7 @@ local renderers = {
     M.status = 'idle'
     M.stopped = false
     local in_plan = (early or not plan.waits()) and plan.fail(event.failure)
-    status.ended(plan.stands())
+    status.ended(plan.stands(), event.failure.kind == 'cancelled' and 'stopped' or 'failed')
     say.say(text, level_of(event.failure), places(in_plan))
     emit('SextantFailed', event)
   end,
@@ -324,7 +337,7 @@ end
 function M.process_gone(text)
   M.status = 'idle'
   M.stopped = false
-  status.ended()
+  status.ended(nil, 'failed')
   answer.drop()
   if require('sextant.ui.scratch').window('answer') then
     answer.line('✗ ' .. text)

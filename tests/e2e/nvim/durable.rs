@@ -121,7 +121,7 @@ async fn the_notice_of_an_interrupted_plan_stays_in_sight_behind_the_first_comma
     nvim.command_until("AgentPlan change g", "SextantInterrupted").await;
     nvim.wait("SextantPlan").await;
     nvim.screen.shows("Sextant plan · waiting for approval").await;
-    nvim.screen.shows("Sextant: a task was interrupted, :AgentResume goes on: “change both”").await;
+    nvim.screen.shows("Sextant: a task was interrupted, 1 of 2 done; :AgentResume goes on: “change …”").await;
     assert!(!nvim.prompts().await, "{}", nvim.screen.text());
 }
 

@@ -92,3 +92,24 @@ async fn the_code_that_a_command_goes_to_is_beside_the_float_of_the_plan() {
         is_uncovered(&nvim, 77).await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_options_stay_in_sight_beside_the_beginning_of_a_long_text() {
+    let text = long_text();
+    let lines: String = (0..30).map(|n| format!("    note{n} = {n}\n")).collect();
+    let script = vec![edit("a.py", "    return 3\n", &format!("{lines}    return 3\n"), false)];
+    let (_project, _server, mut nvim) = started(&[("a.py", &text)], script, "review = 'before', ", SIZES[0]).await;
+    nvim.command("AgentAsk! change f3").await;
+    nvim.wait("SextantQuestion").await;
+    for part in
+        ["? Write this edit of a.py?", "  1. ", "  2. ", "  3. ", "```diff", "question · 1 to 3, or i for words"]
+    {
+        nvim.screen.shows(part).await;
+    }
+    nvim.screen.shows("note0 = 0").await;
+    assert!(!nvim.screen.text().contains("note20"), "{}", nvim.screen.text());
+    // The output goes on at the end.
+    nvim.command("AgentAnswer 1").await;
+    nvim.finished().await;
+    nvim.screen.shows("> 1. ").await;
+}
