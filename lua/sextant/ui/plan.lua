@@ -16,6 +16,9 @@ local expected = false
 -- ends). Any other task reports its end elsewhere.
 ---@type 'wish'|'run'|nil
 local awaits = nil
+-- The estimate of the request for the last plan.
+---@type sextant.Risk?
+local risk = nil
 
 ---@type fun(): integer
 local buffer
@@ -138,7 +141,7 @@ function draw()
   local buf, view = buffer(), require('sextant.ui.plan_view')
   local views = view.take(buf)
   scratch.set(buf, require('sextant.ui.plan_words').shown(state, layout.size()))
-  steps.draw(buf, state.running)
+  steps.draw(buf, state.running, state.risk)
   view.put(buf, views)
   lay_out()
   view.fill()
@@ -192,7 +195,7 @@ function M.open(request)
     behind = asked ~= nil or require('sextant.status').now().state == 'running',
   }
   state = empty('planning')
-  state.request, awaits = request, 'wish'
+  state.request, awaits, risk = request, 'wish', nil
   draw()
   open_window(true)
 end
@@ -267,6 +270,12 @@ local function nothing_to_do(markdown, waits)
   require('sextant.ui.say').say(('%s: %s'):format(title or '', reason or ''), nil, { 'answer' })
 end
 
+--- The estimate of a task: that of a plan which comes, or of another task.
+---@param event sextant.Risk
+function M.risk(event)
+  risk = awaits == 'wish' and event or risk
+end
+
 --- Shows a changed plan document.
 ---@param event table `plan`
 function M.update(event)
@@ -285,9 +294,12 @@ function M.update(event)
     return nothing_to_do(event.markdown, false)
   end
   -- A late answer has changed an outcome: the question and the words of the end still hold.
-  local kept = event.amend and state or {}
+  local kept, before = event.amend and state or {}, state or {}
   state = empty(event.phase)
   state.whole, state.note, state.question = whole, kept.note, kept.question
+  -- A plan of an earlier process has none.
+  state.risk = not expected and risk or nil
+  state.request = event.request or before.request
   require('sextant.ui.plan_text').renew(event.markdown, event.root)
   for _, key in ipairs({ 'markdown', 'root', 'steps', 'done', 'failed', 'running' }) do
     state[key] = event[key]

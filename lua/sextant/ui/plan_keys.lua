@@ -101,7 +101,7 @@ local KEYS = {
     function(actions)
       local step = here()
       if step then
-        steps.evidence(step, root(actions) or '')
+        require('sextant.ui.plan_evidence').show(step, root(actions) or '')
       end
     end,
     'show why the step is there',

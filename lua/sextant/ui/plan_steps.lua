@@ -10,6 +10,7 @@ local NAMESPACE = api.nvim_create_namespace('sextant_plan_steps')
 local SYMBOLS = { symbols = true, ['símbolos'] = true }
 local REASONS = { because = true, porque = true }
 local OUTSIDE = { outside = true, fuera = true }
+local EXPECTED = { expect = true, ['se espera'] = true }
 
 ---@class sextant.PlanStep
 ---@field number integer
@@ -48,6 +49,24 @@ function M.read(lines)
     end
   end
   return steps
+end
+
+---@param step sextant.PlanStep
+---@param labels table<string, true>
+---@return string
+local function detail(step, labels)
+  local texts = {}
+  for _, one in ipairs(step.details) do
+    texts[#texts + 1] = labels[one.label] and one.text or nil
+  end
+  return table.concat(texts, '; ')
+end
+
+--- The reasons of a step; empty without any.
+---@param step sextant.PlanStep
+---@return string
+function M.reasons(step)
+  return detail(step, REASONS)
 end
 
 ---@param buf integer
@@ -210,14 +229,66 @@ local function beyond(step)
   return is_outside and step.mark == ' ' and '  outside the scope' or ''
 end
 
+--- The lines of a plan as they are shown: the titles of steps do without the folders that stand behind the plan's title.
+---@param lines string[]
+---@return string[]
+function M.without_shared(lines)
+  local paths, known = {}, M.read(lines)
+  for _, step in ipairs(known) do
+    vim.list_extend(paths, step.symbols)
+  end
+  local shared = common(paths)
+  if not shared:find('/', 1, true) then
+    return lines
+  end
+  local folder = shared:match('^.*/')
+  for _, step in ipairs(known) do
+    lines[step.first] = lines[step.first]:gsub('%f[%w_%.%-/]' .. vim.pesc(folder) .. '%f[%w_%.%-]', '')
+  end
+  return lines
+end
+
+-- The fewest cells of a note, and what stands before it.
+local NOTE_WIDTH, NOTE = 12, '  · '
+
+-- A note in the rest of a row; empty where it has no room.
+---@param words string
+---@param room integer cells
+---@return string
+local function note(words, room)
+  room = room - api.nvim_strwidth(NOTE)
+  if words == '' or room < NOTE_WIDTH then
+    return ''
+  end
+  return NOTE .. require('sextant.ui.say').cut(words, room)
+end
+
+-- Why a step is there, and what it is expected to bring.
+---@param step sextant.PlanStep
+---@return string
+local function forecast(step)
+  local parts = { M.reasons(step), detail(step, EXPECTED) }
+  return table.concat(
+    vim.tbl_filter(function(part)
+      return part ~= ''
+    end, parts),
+    ' → '
+  )
+end
+
+---@class sextant.Risk the estimate of a request
+---@field level string
+---@field reasons string[]
+
 -- `- [ ] `, behind which a title begins.
 local MARK = 6
 
 --- Puts the symbols of each step behind it, or before a title that leaves them no room, and the part of their paths
---- that all have behind the plan's title, once.
+--- that all have behind the plan's title, once; behind both, dimmed, what speaks for a step, and the risk.
 ---@param buf integer
 ---@param running? integer the number of the step that runs
-function M.draw(buf, running)
+---@param risk? sextant.Risk
+function M.draw(buf, running, risk)
   api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
   local steps, paths = steps_of(buf), {}
   for _, step in ipairs(steps) do
@@ -235,20 +306,23 @@ function M.draw(buf, running)
       return short(path, shared)
     end, step.symbols)
     local more = step.number == running and { line_hl_group = 'SextantRunning' } or {}
-    local note = beyond(step)
-    local text = fitting(names, width - MARK - api.nvim_strwidth(step.title .. note) - 2)
+    local outside = beyond(step)
+    local room = width - MARK - api.nvim_strwidth(step.title .. outside) - 2
+    local text = fitting(names, room)
     if #names > 0 and not text then
-      put(step.first, MARK, (fitting(names, math.floor(width / 2)) or names[1]) .. note .. ' ', more)
+      put(step.first, MARK, (fitting(names, math.floor(width / 2)) or names[1]) .. outside .. ' ', more)
     else
-      put(step.first, MARK + #step.title, '  ' .. (text or ''), more, note)
+      local behind = '  ' .. (text or '')
+      local words = note(forecast(step), room + 2 - api.nvim_strwidth(behind))
+      put(step.first, MARK + #step.title, behind .. words, more, outside)
     end
   end
-  if shared ~= '' and #steps > 0 then
-    for at, line in ipairs(api.nvim_buf_get_lines(buf, 0, steps[1].first, false)) do
-      if line:find('^# ') then
-        put(at, #line, '  in ' .. shared)
-        break
-      end
+  local risky = risk and ('risk %s: %s'):format(risk.level, table.concat(risk.reasons, '; ')) or ''
+  for at, line in ipairs(#steps > 0 and api.nvim_buf_get_lines(buf, 0, steps[1].first, false) or {}) do
+    if line:find('^# ') then
+      local place = shared ~= '' and ('  in ' .. shared) or ''
+      put(at, #line, place .. note(risky, width - api.nvim_strwidth(line .. place)))
+      break
     end
   end
 end
@@ -293,88 +367,6 @@ function M.toggle(buf)
     vim.fn.winrestview({ topline = step.first })
   end
   return true
-end
-
----@param path string `FILE::SYMBOL`, or a file
----@return string file, string? name
-local function parts(path)
-  local file, name = path:match('^(.-)::(.*)$')
-  return file or path, name
-end
-
--- True if a line is one of a symbol; a path without names means its file.
----@param path string
----@param outlines table<string, sextant.OutlinedSymbol[]>
----@param line integer from 1
-local function holds(path, outlines, line)
-  local file, name = parts(path)
-  return not name
-    or vim.iter(outlines[file] or {}):any(function(symbol)
-      return symbol.name == name and symbol.first <= line and line <= symbol.last
-    end)
-end
-
--- The diagnostics in the symbols of a step whose code its reasons name.
----@param step sextant.PlanStep
----@param root string
----@param outlines table<string, sextant.OutlinedSymbol[]>
----@return string[]
-local function reports(step, root, outlines)
-  local reasons, found = '', {}
-  for _, detail in ipairs(step.details) do
-    reasons = reasons .. (REASONS[detail.label] and detail.text or '')
-  end
-  for _, path in ipairs(step.symbols) do
-    local buf = vim.fn.bufnr(vim.fs.joinpath(root, (parts(path))))
-    for _, report in ipairs(buf ~= -1 and vim.diagnostic.get(buf) or {}) do
-      local code = report.code and tostring(report.code)
-      if code and reasons:find(code, 1, true) and holds(path, outlines, report.lnum + 1) then
-        local line = ('%d: %s [%s]'):format(report.lnum + 1, report.message:match('[^\n]*'), code)
-        if not vim.list_contains(found, line) then
-          found[#found + 1] = line
-        end
-      end
-    end
-  end
-  return found
-end
-
----@param step sextant.PlanStep
----@param root string
----@param outlines table<string, sextant.OutlinedSymbol[]>
-local function show_evidence(step, root, outlines)
-  local lines = {}
-  for _, detail in ipairs(step.details) do
-    lines[#lines + 1] = ('%s: %s'):format(detail.label, detail.text)
-  end
-  local known = reports(step, root, outlines)
-  if #known > 0 then
-    vim.list_extend(lines, { '', 'reported now:' })
-    vim.list_extend(lines, vim.list_slice(known, 1, 10))
-  end
-  if #lines == 0 then
-    lines = { 'nothing besides its title' }
-  end
-  require('sextant.ui.key_help').open(('Step %d'):format(step.number), lines, { wrap = true })
-end
-
---- Shows what is known of a step: its details, and the diagnostics in its symbols that its reasons name.
----@param step sextant.PlanStep
----@param root string
-function M.evidence(step, root)
-  local files = {}
-  for _, path in ipairs(step.symbols) do
-    local file, name = parts(path)
-    if name and not vim.list_contains(files, file) then
-      files[#files + 1] = file
-    end
-  end
-  if #files == 0 then
-    return show_evidence(step, root, {})
-  end
-  require('sextant.outline').ask(files, root, function(outlines)
-    show_evidence(step, root, outlines)
-  end)
 end
 
 return M

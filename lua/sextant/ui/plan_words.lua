@@ -3,7 +3,8 @@ local M = {}
 
 ---@class sextant.PlanState
 ---@field phase string that of the engine, or one of the window's own: planning, queued, stopped, gone
----@field request? string of a plan that is not there yet
+---@field request? string
+---@field risk? sextant.Risk the estimate of the request
 ---@field markdown? string
 ---@field root? string the workspace that the plan is of
 ---@field steps integer
@@ -58,6 +59,19 @@ function M.with_status(words, keys, parts, columns)
   return require('sextant.ui.say').cut(words .. ' · ' .. parts[1], columns), table.concat(rest, ' · ')
 end
 
+-- The lines of a plan: without a title it has that of its request, and the titles of steps do without the folder that
+-- all of them share, which stands behind the title.
+---@param markdown string
+---@param request? string
+---@return string[]
+local function document(markdown, request)
+  local lines = vim.split(vim.trim(markdown), '\n', { plain = true })
+  lines[1] = lines[1]:gsub('^#%s*$', function()
+    return '# ' .. (request or 'Plan')
+  end)
+  return require('sextant.ui.plan_steps').without_shared(lines)
+end
+
 -- The whole text of the window.
 ---@param s sextant.PlanState
 ---@param note? string how a run ended
@@ -77,7 +91,7 @@ local function lines_of(s, note)
     part(s.question)
   end
   if s.markdown then
-    part(vim.split(vim.trim(s.markdown), '\n', { plain = true }))
+    part(document(s.markdown, s.request))
   else
     part({ '# ' .. (s.request or '') })
   end

@@ -114,6 +114,7 @@ local renderers = {
   end,
   risk = function(event)
     answer.line(event.line)
+    plan.risk(event)
   end,
   question = function(event)
     -- A direct request may ask which name is meant before it begins.
@@ -215,7 +216,7 @@ local renderers = {
       answer.head(planned)
     end
     M.status = event.phase == 'executing' and 'running' or 'idle'
-    plan.update(event)
+    plan.update(vim.tbl_extend('force', event, { request = planned }))
     if M.status == 'idle' then
       answer.rest_at_end(0)
     end

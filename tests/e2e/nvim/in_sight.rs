@@ -113,3 +113,24 @@ async fn the_options_stay_in_sight_beside_the_beginning_of_a_long_text() {
     nvim.finished().await;
     nvim.screen.shows("> 1. ").await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_shows_its_reasons_and_its_risk_and_repeats_no_folder() {
+    let text = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n";
+    let files = [("src/shop/cart.py", text), ("src/shop/money.py", text)];
+    let steps = [("Change src/shop/cart.py twice", "src/shop/cart.py::f"), ("Tidy it", "src/shop/money.py::g")];
+    let (_project, _server, mut nvim) = started(&files, vec![plan("", &steps)], "", SIZES[0]).await;
+    nvim.command_until("AgentPlan! change all prices", "SextantPlan").await;
+    let shown = [
+        "# change all prices  in src/shop/  · risk high: the whole workspace",
+        "- [ ] Change cart.py twice  cart.py::f  · asked → changed",
+        "- [ ] Tidy it  money.py::g  · asked → changed",
+    ];
+    for part in shown {
+        nvim.screen.shows(part).await;
+    }
+    // The text for editing has none of it.
+    nvim.keys_show("e", "makes this text the plan").await;
+    let document: String = nvim.lua("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')").await;
+    assert!(document.contains("- [ ] Change src/shop/cart.py twice") && !document.contains("risk"), "{document}");
+}
