@@ -1,47 +1,12 @@
 --- Shortens the reason of a plan and the result of its run where they leave the steps no room in the window.
+local wrap = require('sextant.ui.wrapped_text').rows
+
 local M = {}
-local api = vim.api
 
 -- The rows that a shortened text takes, and the mark at its end: the key shows all of it.
 local ROWS, MORE = 2, ' … <Tab>'
 -- A window with fewer rows has none for a reason.
 local LOW = 6
-
--- The characters of a text that fill one row.
----@param text string
----@param width integer
----@return integer
-local function fitting(text, width)
-  local kept = math.min(vim.fn.strcharlen(text), width)
-  while kept > 1 and api.nvim_strwidth(vim.fn.strcharpart(text, 0, kept)) > width do
-    kept = kept - 1
-  end
-  return kept
-end
-
--- The rows of a text that is broken between words, and in a word that fills a row. The window breaks at some other
--- characters too, and takes no more rows than these.
----@param text string
----@param width integer
----@return string[]
-local function wrap(text, width)
-  local rows, row = {}, ''
-  for word in text:gmatch('%S+') do
-    local longer = row == '' and word or (row .. ' ' .. word)
-    if row ~= '' and api.nvim_strwidth(longer) > width then
-      rows[#rows + 1] = row
-      longer = word
-    end
-    while api.nvim_strwidth(longer) > width do
-      local kept = fitting(longer, width)
-      rows[#rows + 1] = vim.fn.strcharpart(longer, 0, kept)
-      longer = vim.fn.strcharpart(longer, kept)
-    end
-    row = longer
-  end
-  rows[#rows + 1] = row
-  return rows
-end
 
 -- The rows of a text in which the details of the steps are folded: a folded line takes one.
 ---@param lines string[]

@@ -14,13 +14,15 @@ local state = nil
 local open = false
 -- True if the next look opens the review, without a move of the cursor.
 local expected = false
+-- True if the next look reports the remarks that the agent has not heard.
+local reminds = false
 -- The rejections that could be had back when the last hunk was decided. The review opens again where one was undone.
 ---@type integer?
 local ended_with = nil
 -- The buffers that had hunks since the review was opened.
 ---@type table<integer, true>
 local seen = {}
-local HINT = 'ga accept · gR reject · ]h next · g? help'
+local HINT = { 'ga accept', 'gR reject', ']h next', 'g? help' }
 
 local function send(params)
   params.root = state and state.root
@@ -253,6 +255,25 @@ local function advance()
   end
 end
 
+-- The number of remarks that the agent has not heard.
+---@return integer
+local function unsent()
+  return state and #state.notes or 0
+end
+
+local function report_unsent()
+  say.say(('%s unsent: `:AgentReview send`'):format(say.counted(unsent(), 'remark')))
+end
+
+--- A turn of the agent is over: the user's remarks may have come in too late for it.
+---@param root string
+function M.turn_over(root)
+  if state and unsent() > 0 and state.root == root then
+    reminds = true
+    send({ wish = { action = 'show' } })
+  end
+end
+
 -- No change waits: the drawing ends. An undo of a rejection in the code is still noticed.
 local function end_review(asked, decided)
   local was = open
@@ -262,8 +283,13 @@ local function end_review(asked, decided)
   elseif not ended_with then
     M.close()
   end
-  if asked then
+  if asked and unsent() > 0 then
+    report_unsent()
+  elseif asked then
     say.say('no change waits for review')
+  elseif was and unsent() > 0 then
+    local text = 'reviewed %d of %d, %d unsent; `:AgentReview send` or `back`'
+    say.say(text:format(state.reviewed, state.total, unsent()))
   elseif was and (decided or state.rejected > 0) then
     say.say(progress() .. '; `:AgentReview back` takes the last back')
   elseif was or decided then
@@ -277,8 +303,13 @@ function M.update(event)
   local decided = event.state.summary ~= ''
   local undone = ended_with ~= nil and event.state.rejected < ended_with
   local wanted = event.open or expected or undone
-  expected = false
+  local is_reminder = reminds and not wanted and not decided
+  expected, reminds = false, false
   state = marks.with_notes(vim.tbl_extend('force', event.state, { root = event.root }))
+  require('sextant.status').remarks(#state.notes)
+  if is_reminder and unsent() > 0 and not require('sextant.ui.scratch').window('answer') then
+    report_unsent()
+  end
   if #state.files == 0 then
     return end_review(event.open, decided)
   end

@@ -14,7 +14,7 @@ local drawing = {}
 ---@type table<integer, boolean>
 local in_diff = {}
 ---@class sextant.HunkHeaders the headers of a buffer, by the names of their hunks
----@field keys string hint behind the header of the current hunk
+---@field keys string[] hints behind the header of the current hunk
 ---@field current string name of the current hunk
 ---@field lines table<string, { mark: integer, hunk: sextant.Hunk, at: integer, of: integer, above: boolean }>
 
@@ -39,19 +39,49 @@ local MOST = 200
 ---@field start integer
 ---@field ['end'] integer
 
+-- The columns for text in the narrowest window that shows a buffer: Neovim cuts virtual lines at its edge.
+---@param buf integer
+---@return integer
+local function columns(buf)
+  local width = vim.o.columns
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    local info = vim.fn.getwininfo(win)[1]
+    width = math.min(width, info.width - info.textoff)
+  end
+  return math.max(1, width)
+end
+
+-- The hints that a width has room for, the first ones and the last one, which leads to all.
+---@param keys string[]
+---@param width integer
+---@return string
+local function hints(keys, width)
+  for count = #keys, 1, -1 do
+    local shown = vim.list_slice(keys, 1, count - 1)
+    shown[count] = keys[#keys]
+    local text = table.concat(shown, ' · ')
+    if api.nvim_strwidth(text) <= width then
+      return text
+    end
+  end
+  return ''
+end
+
 ---@param hunk sextant.Hunk
 ---@param at integer its number
 ---@param of integer
----@param keys string
+---@param keys string[]
+---@param width integer
 ---@return table[] chunks
-local function header(hunk, at, of, keys)
+local function header(hunk, at, of, keys, width)
   local where = hunk.symbol ~= '' and hunk.symbol or 'top level'
-  local chunks = { { ('▎%d/%d %s '):format(at, of, where), 'SextantHunk' } }
-  if hunk.conflict then
-    chunks[#chunks + 1] = { 'edited since: accept it or change it by hand ', 'SextantConflict' }
-  end
-  chunks[#chunks + 1] = { keys, 'SextantHint' }
-  return chunks
+  local place = ('▎%d/%d %s '):format(at, of, where)
+  local conflict = hunk.conflict and 'edited since: accept it or change it by hand ' or ''
+  local left = width - api.nvim_strwidth(place .. conflict)
+  local chunks = { { place, 'SextantHunk' }, { conflict, 'SextantConflict' }, { hints(keys, left), 'SextantHint' } }
+  return vim.tbl_filter(function(chunk)
+    return chunk[1] ~= ''
+  end, chunks)
 end
 
 ---@param hunk sextant.Hunk
@@ -77,8 +107,8 @@ local function removed_line(hunk, index)
 end
 
 -- The lines above a hunk: its header and what the agent removed.
-local function above(hunk, at, of, keys)
-  local lines = { header(hunk, at, of, keys) }
+local function above(hunk, at, of, keys, width)
+  local lines = { header(hunk, at, of, keys, width) }
   for index = 1, math.min(#hunk.removed, MOST) do
     lines[#lines + 1] = removed_line(hunk, index)
   end
@@ -90,14 +120,24 @@ end
 
 local GROUPS = { E = 'SextantError', W = 'SextantWarning' }
 
-local function below(hunk)
+-- The lines below a hunk: the user's notes, and what the agent introduced there.
+---@param hunk sextant.Hunk
+---@param width integer
+---@return table[] lines
+local function below(hunk, width)
   local lines = {}
+  local function put(label, text, group)
+    local lead = ('▎%s: '):format(label)
+    for index, row in ipairs(require('sextant.ui.wrapped_text').rows(text, width - api.nvim_strwidth(lead))) do
+      local before = index == 1 and lead or '▎' .. (' '):rep(api.nvim_strwidth(lead) - 1)
+      lines[#lines + 1] = { { before .. row, group } }
+    end
+  end
   for _, note in ipairs(hunk.notes or {}) do
-    lines[#lines + 1] = { { ('▎note: %s'):format(note), 'SextantHint' } }
+    put('note', note, 'SextantHint')
   end
   for _, entry in ipairs(hunk.diagnostics) do
-    local group = GROUPS[entry.kind] or 'SextantHint'
-    lines[#lines + 1] = { { ('▎new: %s'):format(entry.text), group } }
+    put('new', entry.text, GROUPS[entry.kind] or 'SextantHint')
   end
   return lines
 end
@@ -154,9 +194,9 @@ local function show_above_first(buf, height)
 end
 
 ---@param known sextant.HunkHeaders
----@return string
+---@return string[]
 local function hint_of(known, id)
-  return known.current == id and known.keys or ''
+  return known.current == id and known.keys or {}
 end
 
 ---@param buf integer
@@ -165,7 +205,8 @@ end
 ---@param of integer
 local function draw_hunk(buf, hunk, at, of)
   local count, known = api.nvim_buf_line_count(buf), headers[buf]
-  local top, bottom = above(hunk, at, of, hint_of(known, hunk.id)), below(hunk)
+  local width = columns(buf)
+  local top, bottom = above(hunk, at, of, hint_of(known, hunk.id), width), below(hunk, width)
   local behind = hunk.line >= count
   local id = mark(buf, math.min(hunk.line, count - 1), 0, { virt_lines = top, virt_lines_above = not behind })
   if id then
@@ -224,7 +265,7 @@ end
 ---@param hunks sextant.Hunk[]
 ---@param first integer the number of the first one among all
 ---@param of integer
----@param keys string hint behind the header of the current hunk
+---@param keys string[] hints behind the header of the current hunk
 function M.draw(buf, hunks, first, of, keys)
   highlights.define()
   api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
@@ -272,7 +313,7 @@ function M.point(buf, hunk)
     local line = known.lines[id]
     local place = line and api.nvim_buf_get_extmark_by_id(buf, NAMESPACE, line.mark, {}) or {}
     if place[1] then
-      local lines = above(line.hunk, line.at, line.of, hint_of(known, id))
+      local lines = above(line.hunk, line.at, line.of, hint_of(known, id), columns(buf))
       mark(buf, place[1], 0, { id = line.mark, virt_lines = lines, virt_lines_above = line.above })
     end
   end

@@ -259,6 +259,7 @@ local renderers = {
     status.ended(plan.stands(), event.ok and 'done' or 'not done')
     review_changes(event.root)
     report_end(event, in_plan)
+    require('sextant.ui.review').turn_over(event.root)
     emit('SextantFinished', event)
   end,
   failed = function(event)

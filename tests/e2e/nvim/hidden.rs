@@ -148,6 +148,22 @@ async fn a_message_that_does_not_fit_keeps_its_outcome_and_reason() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn rejections_that_wait_are_named_where_the_review_closes_and_after_the_turn() {
+    let (rest, go) = held(edit("return 2", "return 22", false));
+    let (_project, server, mut nvim) = started(vec![edit("return 1", "return 11", true), rest]).await;
+    nvim.command("AgentAsk! change f and g").await;
+    server.requests_seen(2).await;
+    nvim.command_shows("AgentReview", "1/1 f").await;
+    nvim.command_shows("AgentReview reject all because no", "1 unsent; `:AgentReview send`").await;
+    go.notify_one();
+    nvim.finished().await;
+    nvim.screen.shows("1 remark unsent: :AgentReview send").await;
+    server.push(says("understood"));
+    nvim.task("AgentReview send").await;
+    nvim.screen.hides("remark unsent").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_progress_of_a_task_ends_with_its_outcome() {
     let refused = Reply::Status(401, vec![], "{\"error\": {\"message\": \"no\"}}".into());
     let (_project, server, mut nvim) = started(vec![says("one"), refused, Reply::Stall("{".into())]).await;

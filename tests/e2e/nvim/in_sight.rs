@@ -134,3 +134,22 @@ async fn a_plan_shows_its_reasons_and_its_risk_and_repeats_no_folder() {
     let document: String = nvim.lua("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')").await;
     assert!(document.contains("- [ ] Change src/shop/cart.py twice") && !document.contains("risk"), "{document}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_lines_of_a_review_are_whole_in_80_columns() {
+    let name = "a_name_that_is_not_known_in_this_module_nor_beside_it";
+    let class = "AClassWithALongNameThatFills";
+    let text = format!("class {class}:\n    def a_method_with_a_long_name(self) -> int:\n        return 1\n");
+    let script = vec![edit("a.py", "return 1", &format!("return {name}"), false)];
+    let (_project, _server, mut nvim) = started(&[("a.py", &text)], script, "", SIZES[0]).await;
+    nvim.task("AgentAsk! change it").await;
+    nvim.command("cclose").await;
+    nvim.command_shows("AgentReview", "▎new: ").await;
+    nvim.screen.shows("F821").await;
+    let screen = nvim.screen.text();
+    let header = screen.lines().find(|row| row.contains("▎1/1")).unwrap_or_default();
+    assert!(header.ends_with("a_method_with_a_long_name g? help"), "{screen}");
+    let from = screen.lines().position(|row| row.contains("▎new: ")).expect("a row");
+    let message: String = screen.lines().skip(from).take(3).collect();
+    assert!(message.contains("nor_beside_it`") && message.contains("F821"), "{screen}");
+}

@@ -129,7 +129,7 @@ async fn an_undo_in_the_code_takes_a_rejection_back_with_its_reason() {
     // The review has ended, and an undo opens it again.
     nvim.command("AgentReview reject all").await;
     closed(&nvim).await;
-    nvim.screen.shows("`:AgentReview back`").await;
+    nvim.screen.shows("unsent; `:AgentReview send` or `back`").await;
     reads(&nvim, TEXT).await;
     nvim.keys("u").await;
     counts(&nvim, 0, 2).await;
@@ -453,7 +453,7 @@ async fn an_acceptance_can_be_taken_back_and_a_note_is_seen() {
     // The last one ends the review, and it opens again with what was accepted.
     nvim.command("AgentReview accept all").await;
     closed(&nvim).await;
-    nvim.screen.shows("`:AgentReview back`").await;
+    nvim.screen.shows("unsent; `:AgentReview send` or `back`").await;
     nvim.command("AgentReview back").await;
     counts(&nvim, 0, 2).await;
     nvim.screen.shows("1/2 f").await;
