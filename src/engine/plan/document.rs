@@ -21,6 +21,7 @@
 //!   - fallback: convert it where it is returned
 //! ```
 
+use crate::plan::pair_leftovers::without_leftovers;
 use crate::plan::{Plan, Step, StepKind, StepPart, StepResult, StepState, check_criteria, inputs};
 use sextant_base::document_fault::DocumentFault;
 use sextant_base::plural::counted;
@@ -150,12 +151,13 @@ pub fn read(text: &str) -> (Plan, Vec<DocumentFault>) {
     let (mut titled, mut given) = (false, Vec::new());
     for (index, raw) in text.lines().enumerate() {
         let mut problem = |message: String| problems.push(DocumentFault { line: index + 1, message });
-        let content = raw.trim();
-        if content.is_empty() {
+        let content = without_leftovers(raw.trim());
+        // A line of leftovers alone, with the mark of an item that an editor goes on with.
+        if matches!(content, "" | "-" | "*") {
             continue;
         }
         if let Some(title) = raw.strip_prefix("# ").filter(|_| !titled) {
-            plan.title = line(title);
+            plan.title = line(without_leftovers(title));
             titled = true;
         } else if let Some((step, item)) = plan.steps.last_mut().zip(named_detail(content)) {
             detail(step, &mut given, item).unwrap_or_else(problem);
@@ -259,11 +261,8 @@ fn boxed(item: &str) -> Result<ItemBox, String> {
     let Some((state, late_errors)) = state_of(mark) else {
         return Err(format!("[{mark}] is not a state; use [ ], [>], [x], [~], [!] or [-]"));
     };
-    let mut title = line(chars.as_str());
-    // An editor that closes brackets leaves one where the box was typed.
-    if title.ends_with(" ]") && title.matches(']').count() > title.matches('[').count() {
-        title = line(title.trim_end_matches(']'));
-    }
+    // The box is behind: its brackets close none of the title.
+    let title = line(without_leftovers(chars.as_str()));
     if title.is_empty() {
         return Err("a step says what to do".to_owned());
     }

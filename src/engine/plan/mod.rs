@@ -7,6 +7,7 @@ pub mod document;
 pub(crate) mod inputs;
 pub(crate) mod next_decision;
 pub(crate) mod output;
+mod pair_leftovers;
 pub(crate) mod plan_event;
 pub(crate) mod plan_progress;
 pub(crate) mod step_errors;

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use crate::plan::document::{MARKS, detail_line, numbered, part_lines, read, step_lines, write};
 use crate::plan::inputs::{Input, TextPart as OutputPart, Value};
+use crate::plan::pair_leftovers::without_leftovers;
 use crate::plan::{Plan, Step, StepExtent, StepKind, StepPart, StepResult, StepState, check_criteria};
 use sextant_text::symbols::symbol_path::SymbolPath;
 
@@ -104,6 +105,14 @@ fn a_plan_that_nobody_reads_is_refused_at_its_first_step_too_many() {
 }
 
 #[test]
+fn what_an_editor_leaves_of_its_pairs_belongs_to_no_line() {
+    let text = "# Tidy ]\n\n- [ ] Print \"main\" ] ]\n  - symbols: `src/shop/cart.py` ]\n  - with: a = f(x) ) ]\n  - after: 1 ]\n  - because: [1] )\n    ]\n  - ]\n";
+    let wanted = "# Tidy\n\n- [ ] Print \"main\"\n  - symbols: `src/shop/cart.py`\n  - because: [1]\n  - with: a = \"f(x)\"\n  - after: 1\n";
+    let (plan, problems) = read(text);
+    assert_eq!((write(&plan).as_str(), problems), (wanted, Vec::new()));
+}
+
+#[test]
 fn each_detail_has_its_problem() {
     for (detail, wanted) in [
         ("kind: dance", "not a kind"),
@@ -143,7 +152,8 @@ fn the_document_of_the_head_comment_is_read_as_it_is_written() {
 }
 
 fn words() -> impl Strategy<Value = String> {
-    "[a-zäß`:\\[\\]#-]{1,8}( [a-z`:-]{1,6}){0,3}"
+    let texts = "[a-zäß`:\\[\\]#-]{1,8}( [a-z`:-]{1,6}){0,3}";
+    texts.prop_filter("a leftover is not kept", |text| without_leftovers(text) == text)
 }
 
 fn maybe_words() -> impl Strategy<Value = String> {
