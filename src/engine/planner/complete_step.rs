@@ -11,7 +11,15 @@ use crate::state::task_scope::Scope;
 use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_store::workspace::root::{PathError, Root};
+use sextant_store::workspace::workspace_files;
+use sextant_text::symbols::near_path;
 use sextant_text::symbols::symbol_path::SymbolPath;
+
+/// Most files that a misspelt path is compared with.
+const MOST_FILES: usize = 2000;
+
+/// Words by which a step says that its file is a new one.
+const NEW: [&str; 5] = ["create", "new", "crea", "nuevo", "nueva"];
 
 /// Gives a step the symbols or files that its words name, else those of the plan's scope. A file that stands alone is
 /// meant as a whole. A step that already has a subject stays as it is.
@@ -27,6 +35,7 @@ pub(crate) async fn complete(workspace: &Workspace, scope: &Scope, step: &mut St
     if let Some(fault) = impossible(workspace, &step.title).await {
         return Err(fault);
     }
+    let new = named_new(workspace, &step.title).await?;
     let files = scope.files();
     let one_file = if let [only] = files.as_slice() { Some(only.as_str()) } else { None };
     let everywhere = named(workspace, None, &step.title).await;
@@ -37,7 +46,10 @@ pub(crate) async fn complete(workspace: &Workspace, scope: &Scope, step: &mut St
     let found = subjects(&meanings, &step.title);
     if !found.is_empty() {
         step.symbols = found;
-    } else if let Some(new) = new_file(workspace, &step.title).await.filter(|_| step.kind == StepKind::Edit) {
+    } else if let Some(new) = new {
+        if step.kind.only_looks() {
+            return Err(format!("{new} is not there"));
+        }
         step.extent.creates = vec![SymbolPath::new(new, "")];
     } else if let Some(several) = meanings.iter().find(|meaning| meaning.sure && meaning.paths.len() > 1) {
         let all: Vec<String> = several.paths.iter().map(ToString::to_string).collect();
@@ -96,13 +108,32 @@ fn impossible_file(root: &Root, words: &str) -> Option<String> {
 }
 
 /// The first file that the words name and that does not exist yet.
-async fn new_file(workspace: &Workspace, words: &str) -> Option<String> {
+///
+/// # Errors
+/// Another file has almost its name, and the words do not say that a file is new.
+async fn named_new(workspace: &Workspace, words: &str) -> Result<Option<String>, String> {
     let (root, words) = (workspace.root.clone(), words.to_owned());
-    let looked = tokio::task::spawn_blocking(move || {
-        let new = request_names::analyse(&root, None, &words).new_files;
-        new.into_iter().find(|file| !leaves_alone(&words, file))
-    });
-    looked.await.unwrap_or_default()
+    tokio::task::spawn_blocking(move || new_file(&root, &words)).await.unwrap_or(Ok(None))
+}
+
+/// The same for a root. Blocks.
+fn new_file(root: &Root, words: &str) -> Result<Option<String>, String> {
+    let mentioned = request_names::mentions(words).into_iter().filter(|mention| mention.sure);
+    let file_of = |name: String| match name.split_once("::") {
+        Some((file, _)) if file.contains(['.', '/']) => file.to_owned(),
+        _ => name,
+    };
+    let is_new = |name: &String| request_names::files_named(root, name).is_empty() && !leaves_alone(words, name);
+    let new = mentioned.map(|mention| file_of(mention.name)).filter(is_new);
+    let Some(new) = new.filter_map(|name| request_names::new_file(root, &name)).next() else { return Ok(None) };
+    let is_made = words.split(|c: char| !c.is_alphabetic()).any(|word| NEW.contains(&word.to_lowercase().as_str()));
+    let files = if is_made { Vec::new() } else { workspace_files::list(root, "", MOST_FILES).files };
+    match near_path::nearest(&new, &files) {
+        Some(near) => {
+            Err(format!("{new} is not there: did you mean {near}? For a new file add the line `creates: {new}`"))
+        }
+        None => Ok(Some(new)),
+    }
 }
 
 fn files_of(meanings: &[Meaning]) -> Vec<String> {
@@ -164,6 +195,33 @@ mod tests {
         let both = meaning("size", true, &["a.py::size", "b.py::size"]);
         assert_eq!(of("Fix `size`", &[both]), Vec::<String>::new());
         assert_eq!(of("Sort imports of cart.py", &[file]), ["cart.py"]);
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_a_new_one_unless_another_has_almost_its_name() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("shop")).unwrap();
+        for file in ["shop/cart.py", "shop/report.py"] {
+            std::fs::write(dir.path().join(file), "x = 1\n").unwrap();
+        }
+        let root = Root::new(dir.path()).unwrap();
+        for (words, new) in [
+            ("Fix it in `shop/nope.py::zz`", Some("shop/nope.py")),
+            ("Fix it in shop/nope.py", Some("shop/nope.py")),
+            ("Create `shop/crat.py`", Some("shop/crat.py")),
+            ("Fix it in `shop/cart.py::zz`", None),
+            ("Fix Cart::total and os.path", None),
+            ("Fix `cart.py`", None),
+        ] {
+            assert_eq!(new_file(&root, words), Ok(new.map(str::to_owned)), "{words}");
+        }
+        for words in ["Fix the total in shop/crat.py", "Fix `shop/crat.py::zz`"] {
+            let fault = new_file(&root, words).unwrap_err();
+            assert!(
+                fault.contains("did you mean shop/cart.py?") && fault.contains("`creates: shop/crat.py`"),
+                "{fault}"
+            );
+        }
     }
 
     #[test]

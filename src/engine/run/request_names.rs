@@ -133,7 +133,7 @@ fn as_file(name: &str) -> String {
 const TEXTS: &str = "md rst txt toml cfg ini json yaml yml sh lua js ts css html sql csv";
 
 /// The path of a file that does not exist yet, where a name can mean nothing else. Blocks.
-fn new_file(root: &Root, name: &str) -> Option<String> {
+pub(crate) fn new_file(root: &Root, name: &str) -> Option<String> {
     let written = as_file(name);
     let ending = written.rsplit('/').next()?.rsplit_once('.')?.1;
     let is_text = language::of_path(&written).is_some() || TEXTS.split(' ').any(|known| known == ending);
