@@ -5,6 +5,8 @@ pub(super) mod found;
 pub(super) mod helix_config;
 mod known;
 mod tables;
+mod taken_keys;
+mod unserved;
 mod written;
 
 use crate::cli::exit_status::CommandStatus;
@@ -13,11 +15,15 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
+use crate::cli::doctor::programs::version;
 use crate::cli::settings::user_folder;
 use crate::cli::setup::config_files::{SetUpFile, UserFile};
 use crate::cli::terminal;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_diagnostics::program;
+
+/// The program that may be a shim of `rustup`.
+const SHIM: &str = "rust-analyzer";
 
 #[derive(Debug, Args)]
 pub(super) struct SetupArguments {
@@ -75,11 +81,19 @@ fn setup(wish: &HelixSetup) -> Result<(), Failure> {
     let [languages, config] = paths()?;
     let (mut languages, mut document) = config_files::read(languages)?;
     let places = program::places(Path::new("/nonexistent"), &wish.servers, std::env::var_os("PATH").as_deref());
-    let installed = |name: &str| program::find(&places, name).is_some();
+    let broken = shim_without_server(&places);
+    let installed = |name: &str| program::find(&places, name).is_some_and(|file| broken.as_ref() != Some(&file));
+    let here = std::env::current_dir().unwrap_or_default();
+    let offers = unserved::notes(&here, &document, installed, &wish.alone);
     let mut notes = helix_config::languages(&mut document, &program(&places), installed, &wish.alone);
+    notes.extend(broken.as_ref().map(|file| {
+        format!("{} does not start, so rust is left out; `rustup component add {SHIM}` installs it", file.display())
+    }));
+    notes.extend(offers);
     languages.become_text_of(&document);
     let (mut config, mut document) = config_files::read(config)?;
     notes.extend(helix_config::keys(&mut document, &wish.keys));
+    notes.extend(taken_keys::note(&wish.keys));
     config.become_text_of(&document);
     let changed: Vec<UserFile> = [languages, config].into_iter().filter(UserFile::differs).collect();
     notes.iter().for_each(|note| terminal::complain(note));
@@ -140,6 +154,13 @@ fn undo(wish: &HelixSetup) -> Result<(), Failure> {
     }
     terminal::line("Done. Files that were changed have a copy beside them, ending in .with-sextant.");
     Ok(())
+}
+
+/// The server of Rust if it does not start: `rustup` puts its name on `PATH` before it is installed.
+fn shim_without_server(places: &[PathBuf]) -> Option<PathBuf> {
+    let file = program::find(places, SHIM)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+    runtime.block_on(version(&file)).is_none().then_some(file)
 }
 
 /// Keys as Helix names them, with spaces between.

@@ -98,10 +98,10 @@ async fn neovim(places: &[PathBuf]) -> CheckedThing {
     CheckedThing::ok("neovim", format!("{answer} ({})", nvim.display()))
 }
 
-/// The first line of a program's answer about its version.
-pub(super) async fn version(program: &Path) -> Option<String> {
+/// The first line of a program's answer about its version. It starts outside of the project: a shim may read files there.
+pub(in crate::cli) async fn version(program: &Path) -> Option<String> {
     let mut command = program::command(program).ok()?;
-    command.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+    command.arg("--version").current_dir("/").stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
     let output = tokio::time::timeout(PATIENCE, command.output()).await.ok()?.ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     text.lines().next().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())

@@ -59,6 +59,10 @@ pub(super) const LANGUAGES: &[KnownLanguage] = &[
     KnownLanguage { name: "zig", groups: &[&["zls"]] },
 ];
 
+/// Languages whose server is seldom installed for all projects, with the ends of their files' names.
+pub(super) const OFFERED: &[(&str, &[&str])] =
+    &[("typescript", &[".ts", ".mts", ".cts", "tsconfig.json"]), ("tsx", &[".tsx"])];
+
 pub(super) fn named(name: &str) -> Option<&'static HelixServer> {
     SERVERS.iter().find(|server| server.name == name)
 }

@@ -162,7 +162,20 @@ fn the_doctor_says_what_a_program_answers_that_is_no_server() {
     let words = "error: it is not installed\\n\\nStack backtrace:\\n   0: anyhow::new\\n  15: <unknown>\\n";
     let script = format!("#!/bin/sh\npwd > '{}'\nprintf '{words}' >&2\nexit 1\n", started.display());
     fs::write(user.project.beside("bin").join("rust-analyzer"), script).expect("a program");
-    assert!(user.run(&["setup", "helix", "--yes", "--keys", "space B", "--alone", "typescript"]).status.success());
+    // Setup does not add such a program by itself.
+    user.project.write("web/tsconfig.json", "{}\n");
+    let printed = user.run(&["setup", "helix", "--print", "--keys", "Z"]);
+    assert!(!stdout(&printed).contains("\"rust\"") && stdout(&printed).contains("[keys.normal.Z]"), "{printed:?}");
+    for part in [
+        "rust-analyzer does not start, so rust is left out; `rustup component add rust-analyzer`",
+        "this project has files in typescript, and no server for it is installed; `--alone typescript`",
+        "Z is sticky view mode in Helix",
+    ] {
+        assert!(stderr(&printed).contains(part), "{part}: {}", stderr(&printed));
+    }
+    user.write("languages.toml", "[[language]]\nname = \"rust\"\nlanguage-servers = [\"rust-analyzer\"]\n");
+    let done = user.run(&["setup", "helix", "--yes", "--keys", "space B", "--alone", "typescript"]);
+    assert!(done.status.success() && !stderr(&done).contains("this project"), "{}", stderr(&done));
     let (sound, said) = user.looked();
     assert!(!sound && said.contains("server error rust-analyzer ("), "{said}");
     assert!(said.contains("it is not installed"), "{said}");

@@ -1,0 +1,36 @@
+//! Offers the agent's commands for the languages of the project that have no server.
+
+use std::path::Path;
+
+use toml_edit::DocumentMut;
+
+use crate::cli::setup::helix_config;
+use crate::cli::setup::known::{self, LANGUAGES, OFFERED};
+use sextant_store::workspace::root::Root;
+use sextant_store::workspace::workspace_files;
+
+/// The most files of a project that are looked through.
+const MOST_FILES: usize = 2000;
+
+/// A note for each language of the project around a folder that no server is there for.
+pub(super) fn notes(
+    folder: &Path,
+    document: &DocumentMut,
+    installed: impl Fn(&str) -> bool,
+    alone: &[String],
+) -> Vec<String> {
+    let Ok(root) = Root::find(folder) else { return Vec::new() };
+    let files = workspace_files::list(&root, "", MOST_FILES).files;
+    let has = |endings: &[&str]| files.iter().any(|file| endings.iter().any(|ending| file.ends_with(ending)));
+    let is_served = |name: &str| {
+        let servers = LANGUAGES.iter().find(|language| language.name == name).map_or(&[][..], |known| known.groups);
+        let mut servers = servers.iter().flat_map(|group| group.iter()).filter_map(|name| known::named(name));
+        alone.iter().any(|one| one == name)
+            || helix_config::listed(document, name).is_some()
+            || servers.any(|server| installed(server.program))
+    };
+    let offered = OFFERED.iter().filter(|(name, endings)| has(endings) && !is_served(name));
+    offered.map(|(name, _)| {
+        format!("this project has files in {name}, and no server for it is installed; `--alone {name}` gives them the commands")
+    }).collect()
+}
