@@ -11,7 +11,11 @@ use serde_json::Value;
 use sextant_base::positions::{Encoding, Range};
 
 /// The version of these messages. Both sides are the same program, unless one of them was replaced meanwhile.
-pub const LINK_VERSION: u32 = 1;
+pub const LINK_VERSION: u32 = 2;
+
+/// The kind of Sextant's actions. Helix sorts by kind, and in one kind the actions that name a diagnostic come first:
+/// so Sextant's stand directly behind the quick fixes, and before every other action.
+pub const ACTION_KIND: &str = "quickfix";
 
 /// The engine's socket, and the lock that only one engine of a workspace holds, in the folder of its sessions.
 pub const ENGINE_SOCKET: &str = "engine.sock";
@@ -42,8 +46,8 @@ pub const COMMANDS: &[&str] = &[
     "agent.show",
 ];
 
-/// The messages of a proxy to the engine. All but the first are notifications, in the order in which the editor sent
-/// them.
+/// The messages of a proxy to the engine. All but the first and the last are notifications, in the order in which the
+/// editor sent them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "method", content = "params")]
 pub enum ProxySays {
@@ -60,6 +64,15 @@ pub enum ProxySays {
     Saved(NamedDocument),
     #[serde(rename = "command")]
     Command(AgentCommand),
+    /// The editor asks this proxy, which offers Sextant's actions, for the actions in a file.
+    #[serde(rename = "actions/asked")]
+    ActionsAsked(NamedDocument),
+    /// It has the answer.
+    #[serde(rename = "actions/answered")]
+    ActionsAnswered(NamedDocument),
+    /// A request of a proxy beside that one: answered when that one has answered the editor.
+    #[serde(rename = "actions/turn")]
+    ActionsTurn(NamedDocument),
 }
 
 /// The messages of the engine to a proxy.

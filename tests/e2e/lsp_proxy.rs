@@ -5,6 +5,7 @@ mod changes;
 mod death;
 mod foresight;
 mod offers;
+mod order;
 mod same;
 mod second;
 
@@ -14,7 +15,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sextant::editors::lsp::link::link_channel::{self, LinkReceiver, LinkReply, LinkSender};
+use sextant::editors::lsp::link::link_channel::{self, LinkCall, LinkReceiver, LinkReply, LinkSender};
 use sextant::editors::lsp::link::{ENGINE_LOCK, ENGINE_SOCKET, EngineSays, ForEditor, Hello, ProxySays};
 use sextant::serve::discovery;
 use tokio::net::UnixListener;
@@ -67,6 +68,8 @@ pub struct Linked {
     pub hello: Hello,
     pub sender: LinkSender<EngineSays>,
     from: LinkReceiver<ProxySays>,
+    /// The id of the last request for a turn.
+    pub turn: Option<u64>,
     /// What came while an answer was waited for.
     early: VecDeque<ProxySays>,
 }
@@ -85,17 +88,29 @@ impl FakeEngine {
         let first = from.next().await.expect("a first message");
         let ProxySays::Hello(hello) = first.message else { panic!("not a hello") };
         sender.reply(first.id.expect("a request"), &Ok(json!({"session": "lsp-1"})));
-        Linked { hello: *hello, sender, from, early: VecDeque::new() }
+        Linked { hello: *hello, sender, from, turn: None, early: VecDeque::new() }
     }
 }
 
 impl Linked {
+    /// The next message that is not about the order of actions.
     pub async fn next(&mut self) -> ProxySays {
+        loop {
+            match self.any().await {
+                ProxySays::ActionsAsked(_) | ProxySays::ActionsAnswered(_) => {}
+                message => return message,
+            }
+        }
+    }
+
+    pub async fn any(&mut self) -> ProxySays {
         if let Some(early) = self.early.pop_front() {
             return early;
         }
         let next = tokio::time::timeout(Duration::from_secs(60), self.from.next()).await;
-        next.expect("in time").expect("a message").message
+        let LinkCall { id, message } = next.expect("in time").expect("a message");
+        self.turn = id.or(self.turn);
+        message
     }
 
     pub async fn asked(&mut self, method: &str, params: Value) -> LinkReply {

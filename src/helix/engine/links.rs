@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
+use crate::engine::action_order::{ActionOrder, AskedFile};
 use crate::link::link_channel::{LinkError, LinkSender};
 use crate::link::{EngineSays, ForEditor, Hello};
 use sextant_base::lock::lock;
@@ -36,6 +37,11 @@ pub(super) struct EngineLink {
 }
 
 impl EngineLink {
+    /// A file of its editor that the editor asks for actions in.
+    pub(super) fn asked_file(&self, uri: String) -> AskedFile {
+        AskedFile { editor: self.hello.editor_pid, uri }
+    }
+
     pub(super) fn notify(&self, method: &str, params: Value) {
         self.out.notify(&EngineSays::Notify(ForEditor { method: method.to_owned(), params }));
     }
@@ -105,6 +111,8 @@ pub(super) struct Links {
     /// The link that asked for the running task, 0 for none: its user gets the news, wherever another user types.
     asking: AtomicU64,
     last: AtomicU64,
+    /// Which of them answers the editor first.
+    pub(super) order: ActionOrder,
     /// The number of links.
     count: watch::Sender<usize>,
 }

@@ -2,11 +2,13 @@
 //!
 //! It runs from the first proxy until a moment after the last.
 
+mod action_order;
 mod buffers;
 mod changed_lines;
 mod commands;
 mod conversation_page;
 mod conversation_text;
+mod end_line;
 mod helix_wording;
 mod introduced;
 mod lifetime;
@@ -193,10 +195,11 @@ async fn serve(engine: &Arc<EngineHost>, stream: UnixStream) {
     };
     engine.welcome(&link);
     while let Some(LinkCall { id, message }) = incoming.next().await {
-        if let Some(id) = id {
-            out.reply(id, &Err(LinkError::new("this is no request", "")));
+        match (id, message) {
+            (Some(id), ProxySays::ActionsTurn(file)) => engine.reply_in_turn(&link, id, file.uri),
+            (Some(id), _) => drop(out.reply(id, &Err(LinkError::new("this is not a request", "")))),
+            (None, message) => engine.take(&link, message),
         }
-        engine.take(&link, message);
     }
     engine.leave(&link);
 }
@@ -256,6 +259,7 @@ impl EngineHost {
     fn leave(&self, link: &EngineLink) {
         self.buffers.links.remove(link.id);
         self.buffers.mirror.left(link.id);
+        self.buffers.links.order.left(link.hello.editor_pid);
         self.arrange();
         self.found.look_again(self, None);
     }
@@ -300,8 +304,19 @@ impl EngineHost {
                 self.used(link);
                 commands::take(self, link, command);
             }
-            ProxySays::Hello(_) => tracing::warn!("a proxy sent a second greeting"),
+            ProxySays::ActionsAsked(file) => self.buffers.links.order.asked(link.asked_file(file.uri)),
+            ProxySays::ActionsAnswered(file) => self.buffers.links.order.answered(&link.asked_file(file.uri)),
+            ProxySays::Hello(_) | ProxySays::ActionsTurn(_) => tracing::warn!("a proxy sent a request as a message"),
         }
+    }
+
+    /// Replies to a proxy when its turn to answer the editor has come.
+    fn reply_in_turn(self: &Arc<Self>, link: &Arc<EngineLink>, id: u64, uri: String) {
+        let (engine, link) = (Arc::clone(self), Arc::clone(link));
+        tokio::spawn(async move {
+            engine.buffers.links.order.turn(&link.asked_file(uri)).await;
+            link.out.reply(id, &Ok(Value::Null));
+        });
     }
 
     /// Notes that the user is at this link. The user who asked for the running task still gets its news.

@@ -4,7 +4,7 @@ use std::sync::TryLockError;
 
 use serde_json::{Value, json};
 
-use crate::link::OwnAction;
+use crate::link::{ACTION_KIND, OwnAction};
 use crate::proxy::table::{AskedActions, ProxyState, key};
 use sextant_base::path;
 use sextant_text::symbols::language::{self, Language};
@@ -23,7 +23,7 @@ pub(super) fn action(shared: &ProxyState, asked: &AskedActions) -> Option<OwnAct
     Some(OwnAction {
         range: None,
         title: "Sextant: do what this comment asks".to_owned(),
-        kind: "refactor".to_owned(),
+        kind: ACTION_KIND.to_owned(),
         is_preferred: false,
         command: "agent.ask".to_owned(),
         arguments: vec![Value::String(words), json!({"file": asked.uri, "lines": [first + 1, last + 1]})],

@@ -9,6 +9,7 @@ use crate::link::link_channel::LinkError;
 use crate::link::{AgentCommand, COMMANDS};
 use crate::proxy::document_mirror::MirrorEvent;
 use crate::proxy::frame::RawMessage;
+use crate::proxy::held_actions;
 use crate::proxy::initialize_patch;
 use crate::proxy::own_answers;
 use crate::proxy::peek::{Peeked, peek};
@@ -117,8 +118,10 @@ fn request(shared: &ProxyState, table: &mut Table, id: &str, method: &str, body:
             if !table.has_server() || !table.server.declared.actions {
                 let ours = own_answers::actions(shared, table, &asked);
                 table.answer(id, &Value::Array(ours));
+                held_actions::alone(shared, table, &asked);
                 return Forward::Nothing;
             }
+            held_actions::asked(shared, table, id, &asked);
             EditorAsked::Actions(Box::new(asked))
         }
         "codeAction/resolve" => match resolved(table, body) {
@@ -352,11 +355,15 @@ fn reply(body: &[u8]) -> Result<Value, LinkError> {
 }
 
 /// The answer to a request that cannot be handed on.
-pub(super) fn orphaned(table: &mut Table, why: &str) {
+pub(super) fn orphaned(shared: &ProxyState, table: &mut Table, why: &str) {
     let asked = std::mem::take(&mut table.editor.asked);
     for (id, asked) in asked {
         match asked {
             EditorAsked::Initialize => drop(table.editor.asked.insert(id, asked)),
+            EditorAsked::Actions(asked) => {
+                table.refuse(&id, REQUEST_FAILED, why);
+                held_actions::answered(shared, table, &asked);
+            }
             _ => table.refuse(&id, REQUEST_FAILED, why),
         }
     }

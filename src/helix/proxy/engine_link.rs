@@ -15,9 +15,11 @@ use tokio::time::Instant;
 
 use crate::link::link_channel::{self, LinkCall, LinkError, LinkReceiver, LinkSender};
 use crate::link::{
-    AgentCommand, ENGINE_SOCKET, EditorName, EngineSays, ForEditor, Hello, LINK_VERSION, ProxiedServer, ProxySays,
+    AgentCommand, ENGINE_SOCKET, EditorName, EngineSays, ForEditor, Hello, LINK_VERSION, NamedDocument, ProxiedServer,
+    ProxySays,
 };
 use crate::proxy::document_mirror::{self, MirrorEvent};
+use crate::proxy::held_actions;
 use crate::proxy::inner::{self, end_progress};
 use crate::proxy::own_answers;
 use crate::proxy::second;
@@ -35,6 +37,8 @@ const AGAIN: Duration = Duration::from_millis(30);
 const LOOK: Duration = Duration::from_secs(2);
 /// The longest wait of Sextant's diagnostics for the server's of the same text.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// The longest wait for the turn of an answer.
+const TURN: Duration = Duration::from_secs(6);
 /// Messages that are looked at together, to skip texts that are already old.
 const BATCH: usize = 256;
 
@@ -92,6 +96,12 @@ impl Linking {
                     up.sender.reply(id, &reply);
                 }
             }
+            EngineTask::Report(message) => {
+                if let Some(up) = &self.up {
+                    up.sender.notify(&message);
+                }
+            }
+            EngineTask::Turn { id, uri } => self.turn(shared, id, uri),
             EngineTask::Republish(uri) => {
                 let shared = Arc::clone(shared);
                 tokio::spawn(async move {
@@ -147,6 +157,19 @@ impl Linking {
         document_mirror::caught_up(shared, |texts, _| texts.tell(|| ProxySays::Command(command)));
     }
 
+    /// Asks for the turn of an answer, and sends the answer then.
+    fn turn(&self, shared: &Arc<ProxyState>, id: String, uri: String) {
+        let message = ProxySays::ActionsTurn(NamedDocument { uri });
+        let asked = self.up.as_ref().map(|up| up.sender.request(&message));
+        let shared = Arc::clone(shared);
+        tokio::spawn(async move {
+            if let Some(asked) = asked {
+                let _ = tokio::time::timeout(TURN, asked).await;
+            }
+            held_actions::release(&mut lock(&shared.table), &id);
+        });
+    }
+
     /// Reaches the engine; starts one if `start` is set.
     async fn connect(&mut self, shared: &Arc<ProxyState>, start: bool) -> Result<(), LinkError> {
         let Some((folder, root)) = &self.home else {
@@ -183,7 +206,11 @@ impl Linking {
         self.number += 1;
         let (texts, updates) = unbounded_channel();
         tokio::spawn(send_updates(updates, sender.clone()));
-        lock(&shared.table).tell_mirror(MirrorEvent::LinkUp(texts));
+        {
+            let table = &mut *lock(&shared.table);
+            table.tell_mirror(MirrorEvent::LinkUp(texts));
+            table.agent.linked = true;
+        }
         self.up = Some(Up { number: self.number, sender, from });
         early.into_iter().for_each(|call| self.heard(shared, call));
         Ok(())
@@ -217,6 +244,8 @@ impl Linking {
         let table = &mut *lock(&shared.table);
         table.tell_mirror(MirrorEvent::LinkDown);
         table.agent.asked.clear();
+        table.agent.linked = false;
+        held_actions::release_all(table);
         own_answers::clear(table);
         let works = std::mem::take(&mut table.agent.progress);
         works.iter().for_each(|token| end_progress(table, token));
@@ -326,7 +355,7 @@ fn is_old(batch: &[ProxySays], at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::link::{ChangedDocument, NamedDocument};
+    use crate::link::ChangedDocument;
 
     #[test]
     fn a_text_is_left_out_only_before_a_newer_one_of_its_file() {

@@ -46,7 +46,7 @@ pub(super) fn supervise(shared: &ProxyState, ready: &Sender<()>) -> Option<ExitS
         let name = shared.options.name();
         tracing::warn!(name, why, "the language server ended");
         let mut table = lock(&shared.table);
-        died(&mut table);
+        died(shared, &mut table);
         let Next::Again(pause) = deaths.record(Instant::now()) else {
             give_up(&mut table, shared, format!("{name} ended four times within a minute; the last time {why}"));
             return None;
@@ -170,11 +170,11 @@ fn replay(shared: &ProxyState) {
     });
 }
 
-fn died(table: &mut Table) {
+fn died(shared: &ProxyState, table: &mut Table) {
     table.server.outlet = None;
     table.server.live = false;
     table.server.replay_due = false;
-    editor_side::orphaned(table, "the language server has ended");
+    editor_side::orphaned(shared, table, "the language server has ended");
     let wants = std::mem::take(&mut table.server.calls.wants);
     wants.into_iter().for_each(|(id, count)| *table.server.calls.stale.entry(id).or_default() += count);
     for token in std::mem::take(&mut table.server.calls.progress) {

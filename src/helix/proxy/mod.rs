@@ -7,6 +7,7 @@ mod document_mirror;
 mod editor_side;
 mod engine_link;
 mod frame;
+mod held_actions;
 mod initialize_patch;
 mod inner;
 mod outlet;
@@ -102,6 +103,7 @@ pub fn run(options: ProxyOptions) -> io::Result<u8> {
                 client: Value::Null,
                 options: Value::Null,
                 document: None,
+                held: Default::default(),
             },
             server: ServerSide { configured, ..ServerSide::default() },
             second: Default::default(),

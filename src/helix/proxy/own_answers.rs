@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::link::{EngineSays, OwnAction};
+use crate::link::{ACTION_KIND, EngineSays, OwnAction};
 use crate::proxy::comment_request;
 use crate::proxy::second_files;
 use crate::proxy::table::{AGENT_IDS, AskedActions, EngineTask, LastPublish, ProxiedFile, ProxyState, Table, key};
@@ -209,7 +209,7 @@ fn general(asked: &AskedActions) -> Vec<OwnAction> {
     let ask = |title: &str, text: String, place: Value| OwnAction {
         range: None,
         title: title.to_owned(),
-        kind: "refactor".to_owned(),
+        kind: ACTION_KIND.to_owned(),
         is_preferred: false,
         command: "agent.ask".to_owned(),
         arguments: vec![Value::String(text), place],

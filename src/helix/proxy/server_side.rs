@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::proxy::editor_side::Forward;
 use crate::proxy::frame::RawMessage;
+use crate::proxy::held_actions;
 use crate::proxy::initialize_patch::{self, Declared};
 use crate::proxy::own_answers;
 use crate::proxy::peek::{Peeked, peek};
@@ -112,6 +113,10 @@ fn answer(shared: &ProxyState, table: &mut Table, id: &str, body: &[u8]) -> Forw
         None | Some(EditorAsked::Other | EditorAsked::Command) => return Forward::Raw,
         Some(EditorAsked::Initialize) => return initialized(shared, table, id, body),
         Some(EditorAsked::Actions(asked)) => {
+            if held_actions::holds(table, id, body) {
+                return Forward::Nothing;
+            }
+            held_actions::answered(shared, table, &asked);
             let ours = own_answers::actions(shared, table, &asked);
             if ours.is_empty() {
                 return Forward::Raw;

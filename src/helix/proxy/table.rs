@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::link::link_channel::LinkReply;
-use crate::link::{AgentCommand, OwnAction, OwnHover};
+use crate::link::{AgentCommand, OwnAction, OwnHover, ProxySays};
 use crate::proxy::ProxyOptions;
 use crate::proxy::document_mirror::{MirrorEvent, MirroredTexts};
 use crate::proxy::initialize_patch::Declared;
@@ -76,6 +76,8 @@ pub(super) struct EditorSide {
     pub(super) options: Value,
     /// The document that it named last.
     pub(super) document: Option<String>,
+    /// Answers about actions that wait for their turn, by the id of the request; `None` before the server's answer.
+    pub(super) held: HashMap<String, Option<Vec<u8>>>,
 }
 
 /// A request of the editor that the server has.
@@ -150,6 +152,8 @@ pub(super) struct SecondClient {
 #[derive(Debug, Default)]
 pub(super) struct AgentCalls {
     pub(super) last: u64,
+    /// True while the engine can be asked.
+    pub(super) linked: bool,
     /// The link and the id there, and whether it edits.
     pub(super) asked: HashMap<u64, (u64, u64, bool)>,
     pub(super) progress: Vec<Value>,
@@ -199,6 +203,13 @@ pub(super) enum EngineTask {
     /// The editor has sent `initialized`.
     Begin,
     Command(AgentCommand),
+    /// A message without an answer.
+    Report(ProxySays),
+    /// Ask for the turn of the answer with this id, which is about the actions in a file.
+    Turn {
+        id: String,
+        uri: String,
+    },
     /// The editor's answer to a request of this link.
     Answer {
         link: u64,

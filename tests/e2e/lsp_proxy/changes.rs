@@ -32,9 +32,7 @@ async fn mended_to(place: &Place, text: &str) -> (OwnEngine, Arc<Engine>, HelixC
     let uri = helix.open("a.py", "python");
     assert_eq!(offered(&helix, &uri, 0), Vec::<Value>::new());
     helix.command("agent.ask", json!(["fix the warnings"]));
-    helix.wait("the end", |seen| {
-        seen.said.iter().any(|said| said.contains(":wa writes 1 changed buffer")).then_some(())
-    });
+    helix.wait("the end", |seen| seen.said.iter().any(|said| said.contains(":wa writes 1 buffer")).then_some(()));
     assert_eq!(helix.text(&uri), text);
     (own, agent, helix, uri)
 }

@@ -237,7 +237,9 @@ impl HelixClient {
         let context = json!({"diagnostics": context, "triggerKind": 1});
         let params = json!({"textDocument": {"uri": uri}, "range": range, "context": context});
         let answer = self.request("textDocument/codeAction", params);
-        answer["result"].as_array().cloned().unwrap_or_default()
+        let mut offered = answer["result"].as_array().cloned().unwrap_or_default();
+        offered.sort_by_key(place_in_menu);
+        offered
     }
 
     /// Takes an action as Helix does: resolved where something of it is missing, its command after its edit.
@@ -285,6 +287,23 @@ impl HelixClient {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
+}
+
+/// What Helix sorts the actions of a server by: their category, those that name a diagnostic, the preferred ones.
+fn place_in_menu(action: &Value) -> (u32, bool, bool) {
+    let mut kind = action["kind"].as_str().unwrap_or_default().split('.');
+    let category = match (kind.next(), kind.next()) {
+        (Some("quickfix"), _) => 0,
+        (Some("refactor"), Some("extract")) => 1,
+        (Some("refactor"), Some("inline")) => 2,
+        (Some("refactor"), Some("rewrite")) => 3,
+        (Some("refactor"), Some("move")) => 4,
+        (Some("refactor"), Some("surround")) => 5,
+        (Some("source"), _) => 6,
+        _ => 7,
+    };
+    let names = action["diagnostics"].as_array().is_some_and(|all| !all.is_empty());
+    (category, !names, action["isPreferred"] != true)
 }
 
 impl Drop for HelixClient {

@@ -1,0 +1,115 @@
+//! Composes the last line of a task for a narrow screen: its outcome and counts, and how to read and write the rest.
+
+use crate::engine::helix_wording::{cost_last, cut};
+use sextant_base::one_line::headline;
+use sextant_base::plural::counted;
+
+/// The columns of a narrow screen.
+const NARROW: usize = 79;
+
+/// The way to the answers of an open question.
+pub(super) const ANSWERS: &str = "(space a: answers) ";
+
+/// The sentence of a summary that names the changed files begins with this.
+const CHANGED: &str = "changed ";
+
+/// The end of a task.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TaskEnd<'a> {
+    pub(super) ok: bool,
+    /// The words of the model; empty where the summary has more.
+    pub(super) words: &'a str,
+    pub(super) summary: &'a str,
+    /// The number of buffers that the user has to write.
+    pub(super) unsaved: usize,
+    /// True if a question waits for its answer.
+    pub(super) asks: bool,
+}
+
+impl TaskEnd<'_> {
+    /// The line, which is never longer than a narrow screen.
+    pub(super) fn line(&self) -> String {
+        let before = if self.asks { ANSWERS } else { "" };
+        let writes = (self.unsaved > 0).then(|| format!(":wa writes {}", counted(self.unsaved, "buffer")));
+        let (words, summary) = (headline(self.words), cost_last(&headline(self.summary)));
+        let join = |summary: &str| {
+            // The reason of a failure comes first.
+            let parts = if self.ok { [words.as_str(), summary] } else { [summary, words.as_str()] };
+            parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" — ")
+        };
+        let whole: Vec<String> = std::iter::once(join(&summary)).chain(writes.clone()).collect();
+        let whole = format!("{before}{}", whole.join(" — "));
+        if self.words.trim().lines().count() <= 1 && whole.chars().count() <= NARROW {
+            return whole;
+        }
+        let rest: Vec<String> = writes.into_iter().chain(["agent.show: all".to_owned()]).collect();
+        let rest = format!(" ({})", rest.join("; "));
+        let room = NARROW - before.len() - rest.len();
+        let fits = |line: &String| line.chars().count() <= room;
+        let shown = Some(join(&summary)).filter(fits).unwrap_or_else(|| join(&counts_first(&summary)));
+        format!("{before}{}{rest}", cut(&shown, room))
+    }
+}
+
+/// A summary with its outcome and its counts before everything else, and with the number of the files for their names.
+fn counts_first(summary: &str) -> String {
+    let sentences: Vec<&str> = summary.trim_end_matches('.').split(". ").collect();
+    let Some(at) = sentences.iter().position(|sentence| sentence.starts_with(CHANGED)) else {
+        return summary.to_owned();
+    };
+    let counts = sentences.get(at + 1).map(|counts| short_counts(counts));
+    let files = sentences[at].matches(", ").count() + 1;
+    let files = if files > 1 { format!("{CHANGED}{}", counted(files, "file")) } else { sentences[at].to_owned() };
+    let head = sentences[..at].first().map(|first| (*first).to_owned());
+    let more = sentences[..at].iter().skip(1).chain(sentences.iter().skip(at + 2)).map(|one| (*one).to_owned());
+    let all: Vec<String> = head.into_iter().chain(counts).chain([files]).chain(more).collect();
+    all.join(". ")
+}
+
+/// `1 new diagnostic, 2 fixed, 3 unchanged` in fewer words.
+fn short_counts(counts: &str) -> String {
+    let parts = counts.split(", ").filter(|part| !part.ends_with(" unchanged"));
+    let parts: Vec<&str> = parts
+        .map(|part| part.split_once(" new diagnostic").map_or(part, |(count, _)| &part[..count.len() + 4]))
+        .collect();
+    let all = parts.join(", ");
+    if all.is_empty() { counts.to_owned() } else { all }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: &str = "2 of 3 steps done. Step 2 (“Split it”) failed: no. changed src/shop/cart.py, src/shop/report.py. 1 new diagnostic, 2 fixed, 3 unchanged. 120 tokens in 3 calls.";
+
+    fn end(summary: &str) -> TaskEnd<'_> {
+        TaskEnd { ok: true, words: "", summary, unsaved: 0, asks: false }
+    }
+
+    #[test]
+    fn a_short_end_is_shown_whole() {
+        assert_eq!(end("undone: a.py").line(), "undone: a.py");
+        let written = TaskEnd { unsaved: 1, ..end("changed a.py. 0 new diagnostics, 1 fixed, 0 unchanged.") };
+        assert_eq!(written.line(), "changed a.py. 0 new diagnostics, 1 fixed, 0 unchanged. — :wa writes 1 buffer");
+        assert_eq!(TaskEnd { words: "Yes.", ..end("nothing was changed.") }.line(), "Yes. — nothing was changed.");
+    }
+
+    #[test]
+    fn a_long_end_has_its_outcome_its_counts_and_the_way_to_the_rest_on_a_narrow_screen() {
+        let long = TaskEnd { unsaved: 2, ..end(LONG) };
+        assert_eq!(long.line(), "2 of 3 steps done. 1 new, 2 fixed. … (:wa writes 2 buffers; agent.show: all)");
+        assert_eq!(
+            TaskEnd { asks: true, ..end(LONG) }.line(),
+            "(space a: answers) 2 of 3 steps done. 1 new, 2 fixed. … (agent.show: all)"
+        );
+        let asked = end("changed src/shop/cart.py, src/shop/report.py. 1 new diagnostic, 2 fixed, 3 unchanged.");
+        let asked = TaskEnd { unsaved: 2, ..asked };
+        assert_eq!(asked.line(), "1 new, 2 fixed. changed 2 files (:wa writes 2 buffers; agent.show: all)");
+        for asks in [false, true] {
+            for (ok, unsaved, words) in [(true, 12, ""), (false, 0, "one\ntwo"), (true, 3, "é".repeat(300).as_str())] {
+                let line = TaskEnd { ok, words, summary: LONG, unsaved, asks }.line();
+                assert!(line.chars().count() <= NARROW && line.ends_with("agent.show: all)"), "{line}");
+            }
+        }
+    }
+}
