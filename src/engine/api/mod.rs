@@ -19,6 +19,7 @@ pub use turn::{Origin, TaskInTurn, TaskTurn, TurnHeld, busy};
 
 // Requests and their outcomes.
 pub use crate::commands::block_edit::{BlockRequest, FoundTarget};
+pub use crate::commands::changed_text::ReviewedDiff;
 pub use crate::commands::client_call::OutsideAnswer;
 pub use crate::commands::edit_plan::PlanRefused;
 pub use crate::commands::file_outline::OutlinedSymbol;

@@ -1,18 +1,17 @@
 //! Shows the diff of a task to be edited, and takes over what the user has made of it.
 
 use crate::api::engine::Engine;
-use crate::commands::changed_text;
+use crate::commands::changed_text::{self, ReviewedDiff};
 use crate::commands::edit_diff::{self, DiffRefused};
 use crate::state::undo_target::Target;
 use sextant_base::failure::Failure;
 
 impl Engine {
-    /// The changes of the last task, or of a part of it, as one diff with the new diagnostics beside their lines; and
-    /// the new diagnostics of other lines.
+    /// The changes of the last task, or of a part of it, as one diff with the new diagnostics beside their lines.
     ///
     /// # Errors
     /// As [`Engine::changed_text`].
-    pub async fn reviewed_text(&self, part: &Target) -> Result<(String, Vec<String>), Failure> {
+    pub async fn reviewed_text(&self, part: &Target) -> Result<ReviewedDiff, Failure> {
         changed_text::reviewed_text(&self.session().edits, part).await
     }
 

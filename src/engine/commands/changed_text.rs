@@ -22,22 +22,39 @@ const CONTEXT: u32 = 3;
 /// # Errors
 /// No task has changed anything, the texts of this one are gone, or the part changed nothing.
 pub(crate) async fn changed_text(edits: &EditService, task: Option<&str>, part: &Target) -> Result<String, Failure> {
-    Ok(changed(edits, task, part).await?.1)
+    Ok(changed(edits, task, part).await?.diff)
 }
 
-/// The diff of the last task, or of a part of it, with the diagnostics that the task has introduced beside their
-/// lines, and those that are about other lines.
+/// The diff of a task for a user who reviews it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReviewedDiff {
+    /// The request of the task.
+    pub request: String,
+    /// The diff, with the diagnostics that the task has introduced beside their lines.
+    pub diff: String,
+    /// The introduced diagnostics of other lines.
+    pub elsewhere: Vec<String>,
+}
+
+/// The diff of the last task, or of a part of it.
 ///
 /// # Errors
 /// As [`changed_text`].
-pub(crate) async fn reviewed_text(edits: &EditService, part: &Target) -> Result<(String, Vec<String>), Failure> {
-    let (task, diff) = changed(edits, None, part).await?;
+pub(crate) async fn reviewed_text(edits: &EditService, part: &Target) -> Result<ReviewedDiff, Failure> {
+    let TaskDiff { task, request, diff } = changed(edits, None, part).await?;
     let listed = edits.hub.listed.lock().await.iter().find(|listed| listed.task == task).cloned();
-    Ok(noted_diff::noted(&diff, &listed.map(|listed| listed.entries).unwrap_or_default()))
+    let (diff, elsewhere) = noted_diff::noted(&diff, &listed.map(|listed| listed.entries).unwrap_or_default());
+    Ok(ReviewedDiff { request, diff, elsewhere })
 }
 
-/// The name of the task, and the diff.
-async fn changed(edits: &EditService, task: Option<&str>, part: &Target) -> Result<(String, String), Failure> {
+/// A task with its diff.
+struct TaskDiff {
+    task: String,
+    request: String,
+    diff: String,
+}
+
+async fn changed(edits: &EditService, task: Option<&str>, part: &Target) -> Result<TaskDiff, Failure> {
     let stack = stack::stack(edits).await;
     let wanted = |name: &str| task.is_none_or(|task| task == name);
     let known = stack.tasks.iter().find(|known| known.place != UndoPlace::Removed && wanted(&known.task));
@@ -59,7 +76,8 @@ async fn changed(edits: &EditService, task: Option<&str>, part: &Target) -> Resu
         let message = format!("{} of “{}” changed nothing that stands", part.words(), clean(&journal.request));
         return Err(Failure::user(message, ""));
     }
-    Ok((known.task.clone(), changes.iter().map(file_diff).collect()))
+    let diff = changes.iter().map(file_diff).collect();
+    Ok(TaskDiff { task: known.task.clone(), request: journal.request, diff })
 }
 
 /// The changes of a step; of the last one for `None`.

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::engine::EngineHost;
 use crate::engine::open_documents::MirroredChange;
-use crate::link::OwnAction;
+use crate::link::{ACTION_KIND, OwnAction};
 use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
 use sextant_base::path;
@@ -146,7 +146,7 @@ impl OfferedReject {
         let action = |title: String, command: &str, argument: &str| OwnAction {
             range: Some(range),
             title,
-            kind: "refactor".to_owned(),
+            kind: ACTION_KIND.to_owned(),
             is_preferred: false,
             command: command.to_owned(),
             arguments: vec![json!(argument)],

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::engine::conversation_page::ReadFrom;
 use crate::engine::links::{ERROR, EngineLink, INFO};
 use crate::engine::request_arguments::{GivenArguments, GivenPlace, buffer_of, real};
 use crate::engine::{EngineHost, OpenSession, helix_wording};
@@ -10,12 +11,13 @@ use crate::link::AgentCommand;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
+use sextant_base::one_line::{headline, quoted};
 use sextant_base::path;
 use sextant_base::plural::counted;
 use sextant_diagnostics::model::Report;
 use sextant_engine::api::{
-    Command, Diagnostics, Engine, Event, Origin, PlanMode, Steps, Target, UndoRequest, UserAnswer, busy, history,
-    is_stop, plan_change,
+    Command, Diagnostics, Engine, Event, Origin, PlanMode, ReviewedDiff, Steps, Target, UndoRequest, UserAnswer, busy,
+    history, is_stop, plan_change,
 };
 
 /// The time limit of a look at a file's diagnostics, servers that still start included.
@@ -23,6 +25,9 @@ const LOOK_MS: u64 = 10_000;
 
 /// The most characters of a task's trace in a question about it.
 const TRACE: usize = 6000;
+
+/// The most characters of a request in the title of a page.
+const TITLE: usize = 60;
 
 /// The head of a page with a diff.
 const EDITABLE: &str = "<!-- edit the lines with a space or +; :w takes them over -->";
@@ -80,7 +85,14 @@ async fn carry_out(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, command: &A
         "agent.show" if given.text == "waiting" => {
             page(engine, link, "agent.waiting", agent.waiting_page().await.0).await
         }
-        "agent.show" => engine.answers.show(&engine.buffers, link, !agent.turn().is_free()).await,
+        "agent.show" => {
+            let place = match engine.question.options() {
+                Some(_) => ReadFrom::Question,
+                None if agent.turn().is_free() => ReadFrom::LastPart,
+                None => ReadFrom::End,
+            };
+            engine.answers.show(&engine.buffers, link, place).await
+        }
         _ => look(engine, link, &given, &command.command, document.as_deref()).await,
     }
 }
@@ -163,15 +175,10 @@ async fn look(
         "agent.discard" => run(engine, link, Command::Discard(named(given))),
         "agent.diagnostics" => diagnostics(engine, link, document).await,
         "agent.stats" => page(engine, link, command, agent.statistics().await?).await,
-        "agent.diff" => {
-            agent.recover().await;
-            let (diff, elsewhere) = agent.reviewed_text(&Target::parse(&given.text)).await?;
-            let list: Vec<String> = elsewhere.iter().map(|line| format!("- {line}\n")).collect();
-            let list = if list.is_empty() { String::new() } else { format!("{}\n", list.concat()) };
-            // A changed line may begin a fence itself.
-            let diff = format!("# What was changed\n\n{EDITABLE}\n\n{list}`````diff\n{}\n`````", diff.trim_end());
-            page(engine, link, command, diff).await
-        }
+        "agent.diff" => match engine.question.proposed().filter(|_| given.text.is_empty()) {
+            Some(proposed) => page(engine, link, "agent.proposed", proposed).await,
+            None => diff(engine, link, &agent, &Target::parse(&given.text)).await,
+        },
         "agent.history" => {
             agent.recover().await;
             page(engine, link, command, history::markdown(&agent.history().await?)).await
@@ -187,6 +194,18 @@ async fn look(
             Err(Failure::new(FailureKind::Internal, message, "restart the editor: two versions of Sextant run at once"))
         }
     }
+}
+
+/// Shows what a task, or a part of it, has changed, to be edited.
+async fn diff(engine: &EngineHost, link: &EngineLink, agent: &Engine, part: &Target) -> Result<(), Failure> {
+    agent.recover().await;
+    let ReviewedDiff { request, diff, elsewhere } = agent.reviewed_text(part).await?;
+    let list: Vec<String> = elsewhere.iter().map(|line| format!("- {line}\n")).collect();
+    let list = if list.is_empty() { String::new() } else { format!("{}\n", list.concat()) };
+    let task = quoted(&helix_wording::cut(&headline(&request), TITLE));
+    // A changed line may begin a fence itself.
+    let text = format!("# What {task} changed\n\n{EDITABLE}\n\n{list}`````diff\n{}\n`````", diff.trim_end());
+    page(engine, link, "agent.diff", text).await
 }
 
 /// The number or the words that a command names its object with.

@@ -7,6 +7,7 @@ use crate::engine::buffers::EditorBuffers;
 use crate::engine::conversation_text::ConversationText;
 use crate::engine::links::EngineLink;
 use crate::engine::offered_blocks::OfferedBlocks;
+use crate::engine::question_page::QUESTION;
 use crate::engine::streamed_page::{EditorPage, PageKind, line_start};
 use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
@@ -14,6 +15,22 @@ use sextant_base::positions::Position;
 
 /// A column behind the end of any line: an editor takes the end of the line.
 const COLUMNS: u32 = 1_000_000;
+
+/// The place at which a reader begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReadFrom {
+    /// While a task runs, the cursor is behind the text: it stays there as more text comes, and Helix scrolls to it at
+    /// the next key. Helix scrolls at no edit of a server.
+    End,
+    LastPart,
+    /// The open question, with the change that it is about below it.
+    Question,
+}
+
+/// The line of the last question, counted from 0.
+fn last_question(text: &str) -> Option<usize> {
+    text.lines().collect::<Vec<_>>().iter().rposition(|line| line.starts_with(QUESTION))
+}
 
 #[derive(Debug)]
 pub(super) struct ConversationPage {
@@ -42,17 +59,16 @@ impl ConversationPage {
         self.change(buffers, |text, page| text.block(page, markdown));
     }
 
-    /// Shows the last part. While a task runs, the cursor is behind the text: it stays there as more text comes, and
-    /// Helix scrolls to it at the next key. Helix scrolls at no edit of a server.
+    /// Shows the page at a place.
     ///
     /// # Errors
     /// As [`EditorPage::show_at`].
-    pub(super) async fn show(&self, buffers: &EditorBuffers, link: &EngineLink, runs: bool) -> Result<(), Failure> {
+    pub(super) async fn show(&self, buffers: &EditorBuffers, link: &EngineLink, from: ReadFrom) -> Result<(), Failure> {
         let now = self.page.open(buffers).map_or_else(|| self.page.wanted().into(), |document| document.text);
-        let place = if runs {
-            Some(Position { character: COLUMNS, ..line_start(now.matches('\n').count()) })
-        } else {
-            lock(&self.text).last_part(&now).map(line_start)
+        let place = match from {
+            ReadFrom::End => Some(Position { character: COLUMNS, ..line_start(now.matches('\n').count()) }),
+            ReadFrom::LastPart => lock(&self.text).last_part(&now).map(line_start),
+            ReadFrom::Question => last_question(&now).map(line_start),
         };
         self.page.show_at(buffers, link, place).await
     }

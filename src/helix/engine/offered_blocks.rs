@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::engine::request_arguments::GivenArguments;
 use crate::engine::{EngineHost, commands, links::EngineLink};
-use crate::link::OwnAction;
+use crate::link::{ACTION_KIND, OwnAction};
 use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
 use sextant_base::path;
@@ -81,7 +81,7 @@ impl OfferedBlocks {
         OwnAction {
             range: Some(Range { start: at(first, 0), end: at(last, END) }),
             title,
-            kind: "refactor".to_owned(),
+            kind: ACTION_KIND.to_owned(),
             is_preferred: false,
             command: "agent.apply".to_owned(),
             arguments,

@@ -11,7 +11,7 @@ use crate::link::{EngineSays, OwnActions, OwnHovers};
 use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
 use sextant_base::plural::counted;
-use sextant_engine::api::{Event, Origin, PlanRefused, plan_document};
+use sextant_engine::api::{Event, Origin, Plan, PlanRefused, plan_document};
 
 #[derive(Debug)]
 pub(super) struct PlanPage {
@@ -93,9 +93,9 @@ impl PlanPage {
             return true;
         };
         match self.replace(engine, &steps::without_comments(&text)).await {
-            Ok(()) => {
+            Ok(plan) => {
                 self.page.accept(&engine.buffers, &text);
-                engine.tell_faults(self.page.uri(), &text, &[]);
+                engine.tell_notes(self.page.uri(), &text, &steps::guessed_files(&text, &plan));
                 // The page's comments and spelling are set again, if the user has changed them.
                 self.set(engine, |_| {});
                 true
@@ -124,18 +124,20 @@ impl PlanPage {
         let (plan, _) = plan_document::read(&markdown);
         let none = || Failure::user(format!("step {number} has run or does not exist"), "name a step marked [ ]");
         let plan = steps::skipped(&plan, number).ok_or_else(none)?;
-        self.replace(engine, &plan_document::write(&plan)).await.map_err(Failure::from)
+        self.replace(engine, &plan_document::write(&plan)).await.map(drop).map_err(Failure::from)
     }
 
-    async fn replace(&self, engine: &Arc<EngineHost>, markdown: &str) -> Result<(), PlanRefused> {
+    /// Makes a document the current plan, and returns it.
+    async fn replace(&self, engine: &Arc<EngineHost>, markdown: &str) -> Result<Plan, PlanRefused> {
         let session = engine.session().map_err(PlanRefused::Failure)?;
         let by = engine.buffers.links.used_last().map_or_else(|| "an editor".to_owned(), |link| link.editor());
         let held = session.agent.begin("a change of the plan", Origin::new(by));
         let held = held.map_err(PlanRefused::Failure)?;
         let taken = session.agent.edit_plan(markdown).await;
         drop(held);
-        session.agent.emit(taken?.1);
-        Ok(())
+        let (plan, event) = taken?;
+        session.agent.emit(event);
+        Ok(plan)
     }
 }
 

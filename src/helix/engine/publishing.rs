@@ -5,6 +5,7 @@
 use serde_json::{Value, json};
 
 use crate::engine::EngineHost;
+use crate::engine::links::{ERROR, INFO};
 use crate::link::{EngineSays, OwnDiagnostics};
 use sextant_base::document_fault::DocumentFault;
 use sextant_base::positions::{Encoding, LineIndex};
@@ -39,12 +40,21 @@ impl EngineHost {
 
     /// Shows the faults of a page on their lines; an empty list removes them.
     pub(super) fn tell_faults(&self, uri: &str, text: &str, faults: &[DocumentFault]) {
+        self.tell_lines(uri, text, faults, ERROR);
+    }
+
+    /// Shows notes on the lines of a page in place of its faults.
+    pub(super) fn tell_notes(&self, uri: &str, text: &str, notes: &[DocumentFault]) {
+        self.tell_lines(uri, text, notes, INFO);
+    }
+
+    fn tell_lines(&self, uri: &str, text: &str, faults: &[DocumentFault], severity: u8) {
         let index = LineIndex::new(text);
         let words = |encoding: Encoding| {
             let one = |fault: &DocumentFault| {
                 let line = fault.line.saturating_sub(1).min(index.line_count().saturating_sub(1));
                 let range = index.range(text, index.line_range(text, line), encoding);
-                json!({"range": range, "severity": 1, "source": "sextant", "message": fault.message})
+                json!({"range": range, "severity": severity, "source": "sextant", "message": fault.message})
             };
             faults.iter().map(one).collect()
         };

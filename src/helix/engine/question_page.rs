@@ -18,10 +18,44 @@ use sextant_engine::api::UserAnswer;
 /// The first choice of a message: it decides nothing, and a stray key takes it.
 const LATER: &str = "Later";
 
+/// The beginning of a question in the conversation.
+pub(super) const QUESTION: &str = "? ";
+
+/// A question with its options. `shows` is the change or the command in full, where it is about one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct AskedQuestion {
+    pub(super) text: String,
+    pub(super) options: Vec<String>,
+    pub(super) shows: Option<String>,
+}
+
+impl AskedQuestion {
+    /// The block of the conversation.
+    fn block(&self) -> String {
+        let list: String = (1..).zip(&self.options).map(|(number, option)| format!("{number}. {option}\n")).collect();
+        let shows = self.change().map(|change| format!("{change}\n\n")).unwrap_or_default();
+        format!("{QUESTION}{}\n\n{shows}{list}", self.text)
+    }
+
+    /// The change that it is about, as Markdown.
+    fn change(&self) -> Option<String> {
+        let shows = self.shows.as_deref().filter(|shows| !shows.trim().is_empty())?;
+        // A line of the change may begin a fence itself.
+        let ticks = shows.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+        let fence = "`".repeat((ticks + 1).max(3));
+        Some(format!("{fence}diff\n{}\n{fence}", shows.trim_end()))
+    }
+
+    /// The page to read before the answer, for a line that has no room for the change.
+    fn page(&self) -> &'static str {
+        if self.change().is_some() { "; agent.show: the change" } else { "" }
+    }
+}
+
 /// The question that is open.
 #[derive(Debug, Default)]
 pub(super) struct QuestionAsked {
-    held: std::sync::Mutex<Option<(String, Vec<String>)>>,
+    held: std::sync::Mutex<Option<AskedQuestion>>,
     /// The words of the user's own that were given as the answer.
     words: std::sync::Mutex<String>,
     /// The count of questions: an answer to an earlier question is not accepted.
@@ -30,27 +64,36 @@ pub(super) struct QuestionAsked {
 
 impl QuestionAsked {
     pub(super) fn options(&self) -> Option<Vec<String>> {
-        lock(&self.held).as_ref().map(|(_, options)| options.clone())
+        lock(&self.held).as_ref().map(|asked| asked.options.clone())
+    }
+
+    /// The page of the change that the open question is about; `None` where it is about none.
+    pub(super) fn proposed(&self) -> Option<String> {
+        let asked = lock(&self.held);
+        let asked = asked.as_ref()?;
+        asked.change().map(|change| format!("# What would be changed\n\n{}\n\n{change}", asked.text))
     }
 
     /// Shows a question in the plan, in the conversation, and in the file that the user asked from. If the editor has
     /// such messages and no user types, it is a message too.
-    pub(super) fn ask(&self, engine: &Arc<EngineHost>, text: &str, options: &[String]) {
-        *lock(&self.held) = Some((text.to_owned(), options.to_vec()));
+    pub(super) fn ask(&self, engine: &Arc<EngineHost>, asked: AskedQuestion) {
+        *lock(&self.held) = Some(asked.clone());
         let number = self.number.fetch_add(1, Ordering::SeqCst) + 1;
         self.offer(engine);
         if engine.plan.stands() {
-            engine.plan.set(engine, |shown| shown.question = Some((text.to_owned(), options.to_vec())));
+            let question = (asked.text.clone(), asked.options.clone());
+            engine.plan.set(engine, |shown| shown.question = Some(question));
         }
-        let list: String = (1..).zip(options).map(|(number, option)| format!("{number}. {option}\n")).collect();
-        engine.answers.block(&engine.buffers, &format!("? {text}\n\n{list}"));
+        engine.answers.block(&engine.buffers, &asked.block());
         let Some(link) = engine.buffers.links.used_last() else { return };
-        let list: Vec<String> = (1..).zip(options).map(|(number, option)| format!("{number} {option}")).collect();
+        let list: Vec<String> =
+            (1..).zip(&asked.options).map(|(number, option)| format!("{number} {option}")).collect();
         // A narrow screen shows the beginning: the way to answer comes first.
-        link.message(INFO, &helix_wording::line(&format!("(space a: answers) {text} {}", list.join(", "))));
+        let line = format!("(space a: answers{}) {} {}", asked.page(), asked.text, list.join(", "));
+        link.message(INFO, &helix_wording::line(&line));
         let typing = engine.buffers.mirror.rested_anywhere().is_some_and(|rested| rested < REST);
         if !typing && link.can("/window/showMessage") {
-            tokio::spawn(ask_in_message(Arc::clone(engine), link, number, text.to_owned(), options.to_vec()));
+            tokio::spawn(ask_in_message(Arc::clone(engine), link, number, asked));
         }
     }
 
@@ -65,7 +108,7 @@ impl QuestionAsked {
     pub(super) fn close(&self, engine: &EngineHost, choice: Option<usize>) {
         let was = lock(&self.held).take();
         self.number.fetch_add(1, Ordering::SeqCst);
-        if let Some((_, options)) = was {
+        if let Some(AskedQuestion { options, .. }) = was {
             self.offer(engine);
             engine.plan.set(engine, |shown| shown.question = None);
             let words = std::mem::take(&mut *lock(&self.words));
@@ -129,20 +172,16 @@ impl EngineHost {
     }
 }
 
-/// The safe choice comes first; a missing answer, and one to an earlier question, do not count.
-async fn ask_in_message(
-    engine: Arc<EngineHost>,
-    link: Arc<EngineLink>,
-    number: u64,
-    text: String,
-    options: Vec<String>,
-) {
-    let titles = std::iter::once(LATER).chain(options.iter().rev().map(String::as_str));
+/// The safe choice comes first, the answers follow in the order of their numbers. A missing answer, and one to an
+/// earlier question, do not count.
+async fn ask_in_message(engine: Arc<EngineHost>, link: Arc<EngineLink>, number: u64, asked: AskedQuestion) {
+    let titles = std::iter::once(LATER).chain(asked.options.iter().map(String::as_str));
     let titles: Vec<Value> = titles.map(|title| json!({"title": title})).collect();
-    let params = json!({"type": INFO, "message": helix_wording::line(&text), "actions": titles});
+    let message = helix_wording::line(&format!("{}{}", asked.text, asked.page()));
+    let params = json!({"type": INFO, "message": message, "actions": titles});
     let Ok(answer) = link.ask("window/showMessageRequest", params, None).await else { return };
     let title = answer["title"].as_str();
-    let chosen = options.iter().position(|option| Some(option.as_str()) == title);
+    let chosen = asked.options.iter().position(|option| Some(option.as_str()) == title);
     if let Some(index) = chosen.filter(|_| engine.question.is(number)) {
         commands::answer(&engine, &link, (index + 1).into());
     }
@@ -153,12 +192,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_question_about_a_change_holds_all_of_it_and_other_questions_hold_none() {
+        let question = QuestionAsked::default();
+        let asked = AskedQuestion {
+            text: "Write it?".into(),
+            options: vec!["write it".into(), "no".into()],
+            shows: Some("a.md, line 1:\n- a\n+ ```rust".into()),
+        };
+        let change = "````diff\na.md, line 1:\n- a\n+ ```rust\n````";
+        assert_eq!(asked.block(), format!("? Write it?\n\n{change}\n\n1. write it\n2. no\n"));
+        assert_eq!(asked.page(), "; agent.show: the change");
+        *lock(&question.held) = Some(asked.clone());
+        assert_eq!(question.proposed(), Some(format!("# What would be changed\n\nWrite it?\n\n{change}")));
+        let plain = AskedQuestion { shows: None, ..asked };
+        assert_eq!((plain.block().as_str(), plain.page()), ("? Write it?\n\n1. write it\n2. no\n", ""));
+        *lock(&question.held) = Some(plain);
+        assert_eq!(question.proposed(), None);
+    }
+
+    #[test]
     fn an_answer_is_a_number_the_beginning_of_one_option_or_words() {
         let question = QuestionAsked::default();
         assert!(question.answer(None, "").unwrap_err().hint.text().contains("agent.answer 1"));
         assert_eq!(question.answer(Some(2), ""), Ok(UserAnswer::Option(2)), "the asker may be another process");
         let options = ["run it once", "run it always", "no"].map(str::to_owned).to_vec();
-        *lock(&question.held) = Some(("Run?".into(), options));
+        *lock(&question.held) = Some(AskedQuestion { text: "Run?".into(), options, shows: None });
         for (words, option) in [("No", 3), ("run it o", 1), ("2", 2)] {
             assert_eq!(question.answer(None, words), Ok(UserAnswer::Option(option)), "{words}");
         }

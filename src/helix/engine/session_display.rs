@@ -3,19 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 
+use crate::engine::end_line::TaskEnd;
 use crate::engine::links::{ERROR, INFO, WARNING};
+use crate::engine::question_page::AskedQuestion;
 use crate::engine::turn_progress::TurnProgress;
 use crate::engine::{EngineHost, helix_wording};
 use sextant_base::failure::Failure;
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
 use sextant_engine::api::{Delivery, Event, Subscription, TaskEvent, WaitPhase};
-
-/// The most characters of a message that a screen of 80 columns shows whole.
-const SHORT: usize = 76;
-
-/// The columns of a narrow screen.
-const NARROW: usize = 79;
 
 #[derive(Default)]
 struct Shower {
@@ -124,7 +120,7 @@ impl Shower {
                 }
             }
             event @ Event::Plan { .. } => self.plan(engine, event),
-            Event::Question { text, options, .. } => self.question(engine, &text, &options),
+            Event::Question { text, options, shows, .. } => self.question(engine, text, options, shows),
             Event::Phase { phase, detail, tokens } => self.phase(engine, phase, &detail, tokens),
             Event::Introduced { entries, of, .. } => self.introduced(engine, &of, &entries),
             Event::Trace { markdown } | Event::Page { markdown, .. } => {
@@ -154,9 +150,9 @@ impl Shower {
         }
     }
 
-    fn question(&self, engine: &Arc<EngineHost>, text: &str, options: &[String]) {
+    fn question(&self, engine: &Arc<EngineHost>, text: String, options: Vec<String>, shows: Option<String>) {
         self.turn.iter().for_each(|turn| turn.asks());
-        engine.question.ask(engine, text, options);
+        engine.question.ask(engine, AskedQuestion { text, options, shows });
     }
 
     fn phase(&self, engine: &EngineHost, phase: WaitPhase, detail: &str, tokens: u64) {
@@ -215,24 +211,8 @@ impl Shower {
         // The answer is the result of a question; for an edit the summary has more.
         let words = if self.edited { "" } else { self.words.trim() };
         let open = self.unsaved.iter().filter(|path| unsaved(engine, path)).count();
-        let writes = (open > 0).then(|| format!(":wa writes {}", counted(open, "changed buffer")));
-        let (words_line, summary_line) = (headline(words), helix_wording::cost_last(&headline(summary)));
-        // An editor cuts a line at the width of its screen: the reason of a failure comes first.
-        let said = if ok { [words_line, summary_line] } else { [summary_line, words_line] };
-        let mut parts: Vec<String> = said.into_iter().filter(|part| !part.is_empty()).collect();
-        let is_long = words.lines().count() > 1 || parts.join(" — ").chars().count() > SHORT;
-        let line = match writes {
-            // The user has to write the buffers, so this comes before the rest of a long summary.
-            Some(writes) if is_long => {
-                let result = helix_wording::cut(&parts.join(" — "), NARROW.saturating_sub(writes.len() + 3));
-                format!("{result} — {writes} (agent.show reads all of it)")
-            }
-            None if is_long => format!("(agent.show reads all of it) {}", parts.join(" — ")),
-            writes => {
-                parts.extend(writes);
-                parts.join(" — ")
-            }
-        };
+        let asks = engine.question.options().is_some();
+        let line = TaskEnd { ok, words, summary, unsaved: open, asks }.line();
         engine.say(if ok { INFO } else { WARNING }, &line);
     }
 

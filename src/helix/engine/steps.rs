@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::link::{OwnAction, OwnHover};
+use crate::link::{ACTION_KIND, OwnAction, OwnHover};
+use sextant_base::document_fault::DocumentFault;
+use sextant_base::plural::counted;
 use sextant_base::positions::{Position, Range};
 use sextant_engine::api::{Event, Plan, Step, StepState, plan_document};
 
@@ -14,6 +16,7 @@ pub(super) struct PlanText {
     pub(super) phase: String,
     pub(super) done: usize,
     pub(super) of: usize,
+    pub(super) failed: usize,
     pub(super) question: Option<(String, Vec<String>)>,
     /// The end of the plan, or the reason why it could not be made.
     pub(super) note: String,
@@ -21,8 +24,8 @@ pub(super) struct PlanText {
 
 impl PlanText {
     pub(super) fn take(&mut self, event: Event) {
-        if let Event::Plan { markdown, phase, steps, done, .. } = event {
-            (self.markdown, self.phase, self.done, self.of) = (markdown, phase, done, steps);
+        if let Event::Plan { markdown, phase, steps, done, failed, .. } = event {
+            (self.markdown, self.phase, self.done, self.of, self.failed) = (markdown, phase, done, steps, failed);
         }
     }
 
@@ -60,9 +63,20 @@ impl PlanText {
             "" => "no plan was made; agent.plan makes one".to_owned(),
             "executing" => format!("running, {progress}; agent.stop stops it"),
             _ if self.question.is_some() => "paused with a question; space a: the answers".to_owned(),
-            "completed" => format!("done, {progress}; agent.undo takes it back"),
+            "completed" => self.end(),
             phase => format!("{phase}, {progress}; {keys}"),
         }
+    }
+
+    /// The end of a plan, in the words of the window's title in Neovim, and the way back from what was done.
+    fn end(&self) -> String {
+        let failed = if self.failed > 0 { format!(", {} failed", self.failed) } else { String::new() };
+        let back = match (self.done, self.failed) {
+            (0, _) => "agent.plan makes another",
+            (_, 0) => "agent.undo takes it back",
+            _ => "space a: take steps back",
+        };
+        format!("done, {} of {}{failed}; {back}", self.done, counted(self.of, "step"))
     }
 
     /// The actions on offer in a page with this text.
@@ -118,15 +132,15 @@ fn of_step(index: usize, step: &Step, range: Range, next: bool) -> Vec<OwnAction
 
 fn action(range: Option<Range>, title: &str, command: &str, arguments: Vec<Value>) -> OwnAction {
     let (title, command) = (title.to_owned(), command.to_owned());
-    OwnAction { range, title, kind: "refactor".to_owned(), is_preferred: false, command, arguments }
+    OwnAction { range, title, kind: ACTION_KIND.to_owned(), is_preferred: false, command, arguments }
 }
 
-/// The answers to a question, the one that does least first.
+/// The answers to a question, in the order of their numbers.
 pub(super) fn answers(options: &[String]) -> Vec<OwnAction> {
     let one = |(index, option): (usize, &String)| {
         action(None, &format!("Sextant: answer “{}”", one_line(option)), "agent.answer", vec![json!(index + 1)])
     };
-    options.iter().enumerate().rev().map(one).collect()
+    options.iter().enumerate().map(one).collect()
 }
 
 /// The details of each step, at its lines.
@@ -182,6 +196,20 @@ pub(super) fn without_comments(text: &str) -> String {
     out
 }
 
+/// The notes on the user's text of a page for files that its steps create, where the text does not say so: a misspelt
+/// path would become a file.
+pub(super) fn guessed_files(written: &str, plan: &Plan) -> Vec<DocumentFault> {
+    let document = without_comments(written);
+    let (given, _) = plan_document::read(&document);
+    let steps = plan.steps.iter().zip(&given.steps).zip(plan_document::step_lines(&document));
+    let guessed = steps.filter(|((step, given), _)| given.extent.creates.is_empty() && !step.extent.creates.is_empty());
+    let note = |((step, _), line): ((&Step, &Step), usize)| {
+        let files: Vec<String> = step.extent.creates.iter().map(ToString::to_string).collect();
+        DocumentFault { line, message: format!("this step creates {}, which is not there", files.join(", ")) }
+    };
+    guessed.map(note).collect()
+}
+
 /// A document with one step left out.
 pub(super) fn skipped(plan: &Plan, number: usize) -> Option<Plan> {
     let mut plan = plan.clone();
@@ -215,9 +243,29 @@ mod tests {
         assert_eq!((plan.steps.len(), problems), (3, vec![]), "{text}");
         assert_eq!(plan_document::write(&plan), DOCUMENT);
         let offered: Vec<String> = shown.actions(&text).into_iter().map(|action| action.title).collect();
-        assert_eq!(offered, ["Sextant: answer “leave it”", "Sextant: answer “go on”"], "the safe one first");
+        assert_eq!(offered, ["Sextant: answer “go on”", "Sextant: answer “leave it”"], "in the order of their numbers");
         assert_eq!(without_comments("<!-- a\nb -->\nc"), "\n\nc\n");
         assert_eq!(without_comments("<!-- a --> - [ ] b\n"), "- [ ] b\n", "nothing that was written is dropped");
+    }
+
+    #[test]
+    fn a_plan_that_has_run_names_its_failed_steps_and_the_way_back() {
+        let mut shown = PlanText { failed: 2, ..shown("completed") };
+        assert_eq!(shown.headline(), "done, 1 of 3 steps, 2 failed; space a: take steps back");
+        shown.done = 0;
+        assert_eq!(shown.headline(), "done, 0 of 3 steps, 2 failed; agent.plan makes another");
+        (shown.done, shown.failed) = (3, 0);
+        assert_eq!(shown.headline(), "done, 3 of 3 steps; agent.undo takes it back");
+    }
+
+    #[test]
+    fn a_file_that_a_step_creates_unasked_is_noted_on_its_line() {
+        let written = "<!-- x -->\n# T\n- [ ] Fix b.py\n- [ ] Make c.py\n  - creates: `c.py`\n";
+        let (plan, _) =
+            plan_document::read("# T\n- [ ] Fix b.py\n  - creates: `b.py`\n- [ ] Make c.py\n  - creates: `c.py`\n");
+        let message = "this step creates b.py, which is not there".to_owned();
+        assert_eq!(guessed_files(written, &plan), [DocumentFault { line: 3, message }]);
+        assert_eq!(guessed_files(&plan_document::write(&plan), &plan), []);
     }
 
     #[test]

@@ -45,20 +45,20 @@ async fn a_block_is_offered_for_its_symbol_applied_there_and_taken_back() {
     let text = link.text(&page);
     assert_eq!(text.lines().nth(usize::try_from(line).unwrap()), Some("```python"), "{text}");
     link.command("agent.apply", arguments, Some(&page));
-    link.message(":wa writes 1 changed buffer").await;
+    link.message(":wa writes 1 buffer").await;
     assert_eq!(link.text(&uri), CART.replace("        return x\n", "        return 2 * x\n"));
     // A new one goes behind the symbol that the request was about.
     let title = "Sextant: apply this block to cart.py::Cart::sum (new, after Cart::total)";
     let (_, arguments) = offer(&mut link, &page, title).await;
     link.command("agent.apply", arguments, Some(&page));
-    link.message(":wa writes 1 changed buffer").await;
+    link.message(":wa writes 1 buffer").await;
     assert!(link.text(&uri).contains("        return 1\n\n    def sum(self) -> int:\n        return 4\n"));
     link.command("agent.undo", json!([]), Some(&uri));
     link.message("undone").await;
     assert!(!link.text(&uri).contains("def sum"));
     // From the code, without a place there: the last block, at the symbol that the user names.
     link.command("agent.apply", json!(["cart.py::sum"]), Some(&uri));
-    link.message(":wa writes 1 changed buffer").await;
+    link.message(":wa writes 1 buffer").await;
     let wanted = "        return 2 * x\n\n\ndef sum(self) -> int:\n    return 4\n\n\ndef main()";
     assert!(link.text(&uri).contains(wanted), "{}", link.text(&uri));
     assert_eq!(server.requests().len(), 1, "no model is asked");

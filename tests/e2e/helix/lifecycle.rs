@@ -67,5 +67,5 @@ async fn what_an_engine_that_was_killed_left_is_in_nobodys_way() {
     link.open("cart.py");
     let uri = link.uri("cart.py");
     link.command("agent.ask", json!(["fix the warnings"]), Some(&uri));
-    link.message(":wa writes 1 changed buffer").await;
+    link.message(":wa writes 1 buffer").await;
 }

@@ -158,6 +158,36 @@ async fn a_step_below_the_last_one_is_taken_however_far_the_editor_has_drawn_it_
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn leftovers_of_pairs_and_misspelt_files_do_not_become_a_part_of_the_plan() {
+    let project = Project::new(&[("cart.py", CART), ("price.py", PRICE)]);
+    let _engine = engine(&project);
+    let (mut link, plan) = planned(&project).await;
+    let text = link.text(&plan);
+    // As Helix leaves them where `[` was typed, and Enter behind it.
+    let own = "- [ ] Print \"main\" ] ]\n  - symbols: `price.py` ]\n    ]\n";
+    link.type_text(&plan, &format!("{text}{own}"));
+    link.save(&plan);
+    let page = plan.clone();
+    let clean = "- [ ] Print \"main\"\n  - symbols: `price.py` (whole file)\n";
+    link.until("the step", |told| told.texts[&page].1.ends_with(clean).then_some(())).await;
+    let text = link.text(&plan);
+    link.type_text(&plan, &format!("{text}- [ ] Fix the total in `crat.py`\n"));
+    link.save(&plan);
+    link.message("crat.py is not there: did you mean cart.py?").await;
+    link.type_text(&plan, &format!("{text}- [ ] Fix it in `nope.py::zz`\n"));
+    let line = link.text(&plan).lines().count() - 1;
+    link.save(&plan);
+    let page = plan.clone();
+    let new = "- [ ] Fix it in `nope.py::zz`\n  - creates: `nope.py`\n";
+    link.until("the new file", |told| told.texts[&page].1.ends_with(new).then_some(())).await;
+    let page = plan.clone();
+    let note = |told: &Told| told.diagnostics.get(&page)?.iter().find(|one| one["severity"] == 3).cloned();
+    let note = link.until("the note", note).await;
+    assert_eq!(note["message"], "this step creates nope.py, which is not there");
+    assert_eq!(note["range"]["start"]["line"], line);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_step_of_the_users_own_needs_no_symbols_and_may_name_another_file() {
     let project = Project::new(&[("cart.py", CART), ("price.py", PRICE)]);
     let _engine = engine(&project);
@@ -212,7 +242,7 @@ async fn a_second_plan_leaves_the_first_one_to_be_listed_and_discarded() {
     let text = link.text(&list);
     assert!(text.contains("1. “") && text.contains("2. “") && text.contains("waiting for approval"), "{text}");
     link.command("agent.discard", json!(["2"]), None);
-    link.message("is discarded; what it changed stays").await;
+    link.message("is discarded").await;
     link.command("agent.resume", json!(["2"]), None);
     link.message("nothing that waits is named").await;
 }

@@ -2,12 +2,15 @@
 
 use std::process::Command;
 
+use futures::FutureExt;
 use serde_json::{Value, json};
 use sextant::base::path;
+use sextant::editors::lsp::link::{NamedDocument, ProxySays};
 
 use crate::helix::{CART, PRICE, with_model};
 use crate::nvim::ask::step;
 use crate::support::helix_client::{HelixClient, HelixVersion};
+use crate::support::link_client::{EditorLink, engine};
 use crate::support::mcp::McpClient;
 use crate::support::model_server::ModelServer;
 use crate::support::project::Project;
@@ -115,4 +118,24 @@ async fn a_diagnostic_that_the_editors_server_shows_is_not_shown_twice_and_known
     assert!(hover(&closed, 4).contains("Introduced by the agent** (error): price:"), "{}", hover(&closed, 4));
     helix.close(&closed);
     helix.wait("Sextant's again", |seen| seen.diagnostics.get(&closed).filter(|list| ours(list) == 1).map(drop));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_proxies_of_an_editor_the_one_that_offers_actions_answers_first() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let _engine = engine(&project);
+    let mut offers = EditorLink::to(&project).await;
+    let mut quiet = EditorLink::to(&project).await;
+    let uri = offers.uri("cart.py");
+    let file = || NamedDocument { uri: uri.clone() };
+    offers.out.notify(&ProxySays::ActionsAsked(file()));
+    offers.command("agent.stop", json!([]), None);
+    offers.message("nothing is running").await;
+    let turn = quiet.out.request(&ProxySays::ActionsTurn(file()));
+    tokio::pin!(turn);
+    quiet.command("agent.stop", json!([]), None);
+    quiet.message("nothing is running").await;
+    assert!(turn.as_mut().now_or_never().is_none(), "it has not answered");
+    offers.out.notify(&ProxySays::ActionsAnswered(file()));
+    assert_eq!(turn.await, Ok(json!(null)));
 }

@@ -21,7 +21,7 @@ async fn an_open_file_is_mended_in_its_buffer_and_undone_there() {
     // The buffer goes before the disk.
     link.type_text(&uri, &format!("{CART}# mine\n"));
     link.command("agent.ask", json!(["fix the warnings"]), Some(&uri));
-    let said = link.message(":wa writes 1 changed buffer").await;
+    let said = link.message(":wa writes 1 buffer").await;
     assert!(!said.contains('\n'), "{said}");
     let mended = format!("{}# mine\n", CART.replace("import os\n", ""));
     assert_eq!(link.text(&uri), mended);
@@ -32,7 +32,7 @@ async fn an_open_file_is_mended_in_its_buffer_and_undone_there() {
     });
     assert_eq!(kinds.await.first().map(String::as_str), Some("begin"));
     let last = link.told.lock().unwrap().status.clone().unwrap_or_default();
-    assert!(last.contains(":wa writes 1 changed buffer"), "the end of the progress clears Helix's status line: {last}");
+    assert!(last.contains(":wa writes 1 buffer"), "the end of the progress clears Helix's status line: {last}");
     link.command("agent.undo", json!([]), Some(&uri));
     link.message("undone").await;
     assert_eq!(link.text(&uri), format!("{CART}# mine\n"));
@@ -49,7 +49,7 @@ async fn files_that_are_not_open_are_written_and_a_shell_joins() {
     link.open("cart.py");
     let uri = link.uri("cart.py");
     link.command("agent.ask", json!(["fix all the warnings", {"workspace": true}]), Some(&uri));
-    link.message(":wa writes 1 changed buffer").await;
+    link.message(":wa writes 1 buffer").await;
     assert!(!link.text(&uri).contains("import") && project.read("cart.py") == CART);
     assert!(!project.read("price.py").contains("import"), "nobody has it open");
     let undone = sextant(&project, &["undo"]).await;
@@ -93,7 +93,7 @@ async fn an_edit_that_the_user_types_behind_at_once_is_done_and_can_be_undone() 
     let uri = link.uri("cart.py");
     link.told.lock().unwrap().types = Some("# typed\n".to_owned());
     link.command("agent.ask", json!(["fix the warnings"]), Some(&uri));
-    link.message(":wa writes 1 changed buffer").await;
+    link.message(":wa writes 1 buffer").await;
     let mended = CART.replace("import os\n", "");
     assert_eq!(link.text(&uri), format!("{mended}# typed\n"));
     link.command("agent.undo", json!([]), Some(&uri));
@@ -113,7 +113,7 @@ async fn a_command_of_no_document_is_about_the_file_that_the_editor_has_open() {
     first.message("nothing is running").await;
     let mut other = EditorLink::to(&project).await;
     other.command("agent.ask", json!(["fix the warnings"]), None);
-    other.message(":wa writes 1 changed buffer").await;
+    other.message(":wa writes 1 buffer").await;
     assert_eq!(first.text(&uri), CART.replace("import os\n", ""));
     assert_eq!(project.read("price.py"), PRICE, "it was not asked about all of the workspace");
 }
@@ -189,7 +189,7 @@ async fn a_buffer_outside_of_the_workspace_is_refused_and_nothing_else_is_edited
     assert_eq!(link.text(&uri), PRICE);
     // Its user may mean the workspace all the same.
     link.command("agent.ask", json!(["fix all the warnings", {"workspace": true}]), Some(&uri));
-    link.message(":wa writes 1 changed buffer").await;
+    link.message(":wa writes 1 buffer").await;
     assert!(!link.text(&link.uri("cart.py")).contains("import"));
 }
 
@@ -209,7 +209,7 @@ async fn of_two_editors_with_a_file_the_one_that_asks_is_edited_and_the_other_is
     other.message("nothing is running").await;
     asks.command("agent.ask", json!(["fix the warnings"]), Some(&uri));
     other.message("cart.py was changed in another editor").await;
-    asks.message(":wa writes 1 changed buffer").await;
+    asks.message(":wa writes 1 buffer").await;
     assert_eq!(asks.text(&uri), CART.replace("import os\n", ""));
     assert_eq!(other.text(&uri), format!("{CART}# typed elsewhere\n"));
     assert_eq!((other.told.lock().unwrap().edits, project.read("cart.py").as_str()), (0, CART));
