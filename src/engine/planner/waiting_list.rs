@@ -204,7 +204,7 @@ pub(crate) async fn discard(edits: &EditService, plans: &PlanService, which: &st
     }
     let (markdown, entries) = page(edits, plans).await;
     events.push(Event::Page { name: "waiting".to_owned(), markdown, entries });
-    let summary = format!("“{title}” is discarded; what it changed stays");
+    let summary = format!("discarded “{title}”; what it changed stays");
     events.push(Event::Finished { ok: true, summary });
     Ok(events)
 }

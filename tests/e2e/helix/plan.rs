@@ -242,7 +242,7 @@ async fn a_second_plan_leaves_the_first_one_to_be_listed_and_discarded() {
     let text = link.text(&list);
     assert!(text.contains("1. “") && text.contains("2. “") && text.contains("waiting for approval"), "{text}");
     link.command("agent.discard", json!(["2"]), None);
-    link.message("is discarded").await;
+    link.message("discarded “").await;
     link.command("agent.resume", json!(["2"]), None);
     link.message("nothing that waits is named").await;
 }

@@ -53,7 +53,7 @@ async fn the_list_of_what_waits_resumes_and_discards() {
     nvim.command("AgentResume!").await;
     holds(&nvim, "waiting", "3. “First in a.py”: waiting for approval, 0 of 1 step done, just now").await;
     nvim.keys("/Second<CR>x").await;
-    assert!(nvim.finished().await.contains("“Second in a.py” is discarded"));
+    assert!(nvim.finished().await.contains("discarded “Second in a.py”"));
     assert!(nvim.lua::<bool>(&waiting(2)).await, "one fewer");
     holds(&nvim, "waiting", "2. “First in a.py”").await;
     assert!(!text_of(&nvim, "waiting").await.contains("Second"), "it is discarded");
