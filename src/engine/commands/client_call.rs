@@ -221,9 +221,7 @@ async fn edit(
     let ran = answered(&session.store, ran, is_changed);
     let came_of_it = trace(task, client, &about, &ran);
     let ran = with_review(session, &work, ran).await;
-    if is_changed {
-        work.note_changed(task.work.journal.files());
-    }
+    work.note_changed(task.work.journal.files());
     let _ = sender.send(ran);
     if is_changed {
         durable::keep_outside(&session.store, task, mark % CLEANED == CLEANED - 1).await;

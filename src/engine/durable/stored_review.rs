@@ -47,7 +47,7 @@ fn stored(record: &Record) -> Result<Option<WorkspaceReview>, String> {
         opened => opened.map_err(|error| error.to_string())?,
     };
     if file.metadata().map_err(|error| error.to_string())?.len() > LARGEST {
-        return Err(format!("it has more than {LARGEST} bytes"));
+        return Err(format!("it is larger than {} MB", LARGEST >> 20));
     }
     let text = std::io::read_to_string(file).map_err(|error| error.to_string())?;
     serde_json::from_str(&text).map(Some).map_err(|error| error.to_string())

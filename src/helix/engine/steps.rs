@@ -135,12 +135,20 @@ fn action(range: Option<Range>, title: &str, command: &str, arguments: Vec<Value
     OwnAction { range, title, kind: ACTION_KIND.to_owned(), is_preferred: false, command, arguments }
 }
 
-/// The answers to a question, in the order of their numbers.
+/// The option that withholds a consent; it is the last one.
+const NO: &str = "no";
+
+/// The answers to a question, in the order of their numbers. A question for consent has its no first: the editor takes
+/// the first entry for a stray Enter.
 pub(super) fn answers(options: &[String]) -> Vec<OwnAction> {
     let one = |(index, option): (usize, &String)| {
         action(None, &format!("Sextant: answer “{}”", one_line(option)), "agent.answer", vec![json!(index + 1)])
     };
-    options.iter().enumerate().map(one).collect()
+    let mut items: Vec<OwnAction> = options.iter().enumerate().map(one).collect();
+    if options.last().is_some_and(|option| option == NO) {
+        items.reverse();
+    }
+    items
 }
 
 /// The details of each step, at its lines.

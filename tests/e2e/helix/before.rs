@@ -88,8 +88,8 @@ async fn a_question_before_an_edit_holds_the_text_that_would_be_written() {
     });
     let offered = offered.await;
     let titles: Vec<&str> = offered.iter().map(|action| action.title.as_str()).collect();
-    let options = ["write it", "write every edit of this task", "no"];
-    assert_eq!(titles, options.map(|option| format!("Sextant: answer “{option}”")), "as they are numbered");
+    let options = ["no", "write every edit of this task", "write it"];
+    assert_eq!(titles, options.map(|option| format!("Sextant: answer “{option}”")), "a stray Enter gives no consent");
     // The line and the popup name the page, and the page has the change.
     let said = link.message("Write this edit of a.py?").await;
     assert!(said.starts_with("(space a: answers; agent.show: the change) "), "{said}");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::symbols::interface::{EVERYTHING, Offer, changed_words, offers};
+use crate::symbols::interface::{EVERYTHING, Offer, changed_words, following, offers};
 use crate::symbols::language;
 
 fn read(path: &str, text: &str) -> Vec<Offer> {
@@ -144,7 +144,7 @@ fn a_macro_that_makes_a_declaration_is_followed_under_any_name() {
     let follows = |text: &str, word: &str| {
         let offers = read("a.h", text);
         let words = BTreeSet::from([word.to_owned()]);
-        super::super::following(&offers, &words).map(str::to_owned).collect::<BTreeSet<_>>()
+        following(&offers, &words).map(str::to_owned).collect::<BTreeSet<_>>()
     };
     assert!(follows("#define MK(n) int get_##n(void);\nROWS(MK)\n#undef MK\n", "ROWS").contains(EVERYTHING));
     assert!(follows("#ifndef A_H\n#define A_H\nROWS(MK)\n#endif\n", "ROWS").contains(EVERYTHING));
