@@ -24,6 +24,7 @@ use crate::state::edit_service::EditService;
 use crate::state::journal::Journal;
 use crate::state::outside_clients::{ClientWork, OutsideClient};
 use crate::state::plan_service::PlanService;
+use crate::state::review::review_store::ReviewStore;
 use crate::state::session::Session;
 use crate::state::task::{Task, TaskWork};
 use crate::state::task_scope::Scope;
@@ -80,7 +81,7 @@ pub(crate) async fn call(
                 let file = read.as_ref().ok().and_then(ToolCall::only_file);
                 let looked = look(&session, &client, &tool, read, &own).await;
                 let ahead = looked.is_ok();
-                let _ = sender.send(with_review(&session, &session.outside.of(&client.id), looked).await);
+                let _ = sender.send(with_review(&session.store.review, &session.outside.of(&client.id), looked).await);
                 if let Some(file) = file.filter(|_| ahead) {
                     look_ahead(&session, &file).await;
                 }
@@ -98,11 +99,10 @@ pub(crate) async fn call(
 
 /// Adds what the user has said in the review about the client's changes. It is said once.
 async fn with_review(
-    session: &Session,
+    review: &ReviewStore,
     work: &ClientWork,
     answer: Result<OutsideAnswer, Failure>,
 ) -> Result<OutsideAnswer, Failure> {
-    let review = &session.store.review;
     let notes = if answer.is_ok() { review.take_notes_on(|file| work.has_changed(file)) } else { Vec::new() };
     if !notes.is_empty() {
         stored_review::save(review).await;
@@ -220,7 +220,7 @@ async fn edit(
     let is_changed = task.work.journal.checkpoints.len() > mark;
     let ran = answered(&session.store, ran, is_changed);
     let came_of_it = trace(task, client, &about, &ran);
-    let ran = with_review(session, &work, ran).await;
+    let ran = with_review(&session.store.review, &work, ran).await;
     work.note_changed(task.work.journal.files());
     let _ = sender.send(ran);
     if is_changed {

@@ -46,18 +46,23 @@ impl TaskEnd<'_> {
         let rest = format!(" ({})", rest.join("; "));
         let room = NARROW - before.len() - rest.len();
         let fits = |line: &String| line.chars().count() <= room;
-        let shown = Some(join(&summary)).filter(fits).unwrap_or_else(|| join(&counts_first(&summary)));
+        let shown = Some(join(&summary)).filter(fits).unwrap_or_else(|| join(&counts_first(&summary, room)));
         format!("{before}{}{rest}", cut(&shown, room))
     }
 }
 
 /// A summary with its outcome and its counts before everything else, and with the number of the files for their names.
-fn counts_first(summary: &str) -> String {
+/// The counts have fewer words where they do not fit into the room, in characters.
+fn counts_first(summary: &str, room: usize) -> String {
     let sentences: Vec<&str> = summary.trim_end_matches('.').split(". ").collect();
     let Some(at) = sentences.iter().position(|sentence| sentence.starts_with(CHANGED)) else {
         return summary.to_owned();
     };
-    let counts = sentences.get(at + 1).map(|counts| short_counts(counts));
+    let outcome = sentences[..at].first().map_or(0, |outcome| outcome.chars().count() + 2);
+    let counts = sentences.get(at + 1).map(|counts| {
+        let whole = without_unchanged(counts);
+        if outcome + whole.chars().count() < room { whole } else { short_counts(&whole) }
+    });
     let files = sentences[at].matches(", ").count() + 1;
     let files = if files > 1 { format!("{CHANGED}{}", counted(files, "file")) } else { sentences[at].to_owned() };
     let head = sentences[..at].first().map(|first| (*first).to_owned());
@@ -66,14 +71,14 @@ fn counts_first(summary: &str) -> String {
     all.join(". ")
 }
 
-/// `1 new diagnostic, 2 fixed, 3 unchanged` in fewer words.
+fn without_unchanged(counts: &str) -> String {
+    let parts: Vec<&str> = counts.split(", ").filter(|part| !part.ends_with(" unchanged")).collect();
+    if parts.is_empty() { counts.to_owned() } else { parts.join(", ") }
+}
+
+/// `1 new diagnostic, 2 fixed` in fewer words.
 fn short_counts(counts: &str) -> String {
-    let parts = counts.split(", ").filter(|part| !part.ends_with(" unchanged"));
-    let parts: Vec<&str> = parts
-        .map(|part| part.split_once(" new diagnostic").map_or(part, |(count, _)| &part[..count.len() + 4]))
-        .collect();
-    let all = parts.join(", ");
-    if all.is_empty() { counts.to_owned() } else { all }
+    counts.replacen(" new diagnostics", " new", 1).replacen(" new diagnostic", " new", 1)
 }
 
 #[cfg(test)]
@@ -104,7 +109,7 @@ mod tests {
         );
         let asked = end("changed src/shop/cart.py, src/shop/report.py. 1 new diagnostic, 2 fixed, 3 unchanged.");
         let asked = TaskEnd { unsaved: 2, ..asked };
-        assert_eq!(asked.line(), "1 new, 2 fixed. changed 2 files (:wa writes 2 buffers; agent.show: all)");
+        assert_eq!(asked.line(), "1 new diagnostic, 2 fixed. changed 2 … (:wa writes 2 buffers; agent.show: all)");
         for asks in [false, true] {
             for (ok, unsaved, words) in [(true, 12, ""), (false, 0, "one\ntwo"), (true, 3, "é".repeat(300).as_str())] {
                 let line = TaskEnd { ok, words, summary: LONG, unsaved, asks }.line();
