@@ -251,12 +251,12 @@ end
 -- The fewest cells of a note, and what stands before it.
 local NOTE_WIDTH, NOTE = 12, '  · '
 
--- A note in the rest of a row; empty where it has no room.
+-- A note in the rest of a row, whose last cell stays free: a full row takes another one. Empty where it has no room.
 ---@param words string
 ---@param room integer cells
 ---@return string
 local function note(words, room)
-  room = room - api.nvim_strwidth(NOTE)
+  room = room - api.nvim_strwidth(NOTE) - 1
   if words == '' or room < NOTE_WIDTH then
     return ''
   end
