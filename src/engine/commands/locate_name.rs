@@ -4,6 +4,10 @@ use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_base::failure::Failure;
 use sextant_base::positions::LineIndex;
+use sextant_store::workspace::workspace_files;
+
+/// Most files that are searched for one by its name without folders.
+const MOST_FILES: usize = 20_000;
 
 /// A place in a file, for a cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +25,7 @@ pub struct LocatedName {
 /// # Errors
 /// No file and no single symbol has this name.
 pub(crate) async fn locate(workspace: &Workspace, name: &str) -> Result<LocatedName, Failure> {
+    let name = &*with_folders(workspace, name).await;
     if let Some((file, line)) = numbered(name)
         && let Ok(document) = target::document(workspace, file).await
     {
@@ -37,6 +42,25 @@ pub(crate) async fn locate(workspace: &Workspace, name: &str) -> Result<LocatedN
     let at = symbol.name_range.start;
     let line = index.line_of(at);
     Ok(LocatedName { path: place.document.path.clone(), line: line + 1, column: at - index.line_start(line) })
+}
+
+/// The name with the folders of its file, where a file of that name is the only one: models leave folders out.
+async fn with_folders(workspace: &Workspace, name: &str) -> String {
+    let file = name.split(':').next().unwrap_or(name).to_owned();
+    if file.is_empty() || !file.contains('.') || workspace.root.join(&file).exists() {
+        return name.to_owned();
+    }
+    let root = workspace.root.clone();
+    let found = tokio::task::spawn_blocking(move || {
+        let tail = format!("/{file}");
+        let mut files = workspace_files::list(&root, "", MOST_FILES).files;
+        files.retain(|path| path.ends_with(&tail));
+        files.pop().filter(|_| files.is_empty()).map(|path| (path, file.len()))
+    });
+    match found.await {
+        Ok(Some((path, length))) => format!("{path}{}", &name[length..]),
+        Ok(None) | Err(_) => name.to_owned(),
+    }
 }
 
 /// `FILE:LINE` or `FILE:LINE:COLUMN`.

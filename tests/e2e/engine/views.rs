@@ -16,6 +16,13 @@ async fn a_file_whose_name_looks_like_a_symbol_is_found_by_it() {
     let found = engine.session.locate("a::b.py").await.expect("a file");
     assert_eq!((found.path.as_str(), found.line), ("a::b.py", 1));
     assert_eq!(engine.session.locate("a.py::f").await.expect("a symbol").path, "a.py");
+    // Models leave folders out.
+    project.write("deep/only.py", "\ndef only() -> int:\n    return 1\n");
+    let found = engine.session.locate("only.py::only").await.expect("the one file of that name");
+    assert_eq!((found.path.as_str(), found.line), ("deep/only.py", 2));
+    assert_eq!(engine.session.locate("only.py:3").await.expect("its line").line, 3);
+    project.write("other/only.py", "x = 1\n");
+    assert!(engine.session.locate("only.py::only").await.is_err(), "two files have that name");
 }
 
 #[tokio::test]
