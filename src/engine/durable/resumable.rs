@@ -23,6 +23,8 @@ pub(crate) struct WaitingTask {
     pub(crate) revision: i64,
     /// When it was stored last, in milliseconds since 1970.
     pub(crate) updated: i64,
+    /// True if it waits in another process that still runs.
+    pub(crate) is_open_elsewhere: bool,
 }
 
 /// The tasks that are not over and that no other process works on, the last one first.
@@ -35,7 +37,17 @@ pub(crate) async fn listed(store: &TaskStore) -> Vec<WaitingTask> {
     let tasks = durable.run(move |memory| memory.tasks(&name)).await;
     let tasks = open_store::or_tell(&store.events, &durable, tasks).unwrap_or_default();
     let free = tasks.into_iter().filter(|kept| !is_of_another(&durable, kept));
-    free.filter_map(|kept| resumable(kept).ok().flatten()).collect()
+    let marked = |kept: TaskState| {
+        let is_open_elsewhere = waits_in_another(&durable, &kept);
+        resumable(kept).ok().flatten().map(|waiting| WaitingTask { is_open_elsewhere, ..waiting })
+    };
+    free.filter_map(marked).collect()
+}
+
+/// True if another process that still runs has stored it last.
+fn waits_in_another(durable: &Durable, kept: &TaskState) -> bool {
+    let own = durable.owner();
+    kept.state["process"].as_str().is_some_and(|process| process != own.name() && own.is_alive(process))
 }
 
 fn is_of_another(durable: &Durable, kept: &TaskState) -> bool {
@@ -162,7 +174,7 @@ pub(crate) fn resumable(kept: TaskState) -> Result<Option<WaitingTask>, String> 
         }
         None => run.mode == Mode::Simple,
     };
-    Ok(rest.then_some(WaitingTask { phase, run, revision, updated }))
+    Ok(rest.then_some(WaitingTask { phase, run, revision, updated, is_open_elsewhere: false }))
 }
 
 /// Completes a rollback whose process died before it changed the plan.

@@ -26,6 +26,8 @@ struct WaitingRow {
     of: usize,
     /// When it was stored last, in milliseconds since 1970; `None` where it is only in this process.
     updated: Option<i64>,
+    /// True if it waits in another process that still runs.
+    is_open_elsewhere: bool,
 }
 
 /// The request of a plan or task that waits.
@@ -50,6 +52,7 @@ impl WaitingRow {
             done: steps.iter().filter(|step| step.state == StepState::Done).count(),
             of: steps.len(),
             updated,
+            is_open_elsewhere: false,
         }
     }
 
@@ -58,7 +61,8 @@ impl WaitingRow {
             if self.of > 0 { format!(", {} of {} done", self.done, counted(self.of, "step")) } else { String::new() };
         let age =
             self.updated.map(|updated| format!(", {}", age(now_ms().saturating_sub(updated)))).unwrap_or_default();
-        format!("{number}. “{}”: {}{steps}{age}", self.title, self.state)
+        let place = if self.is_open_elsewhere { " in another session, which is open" } else { "" };
+        format!("{number}. “{}”: {}{place}{steps}{age}", self.title, self.state)
     }
 }
 
@@ -93,11 +97,12 @@ async fn rows(edits: &EditService, plans: &PlanService) -> Vec<WaitingRow> {
     };
     let mut rows: Vec<WaitingRow> = plans.waiting.lock().await.as_ref().and_then(own).into_iter().collect();
     rows.extend(plans.aside.lock().await.iter().filter_map(own));
-    rows.extend(stored.iter().map(|WaitingTask { run, phase, updated, .. }| {
+    rows.extend(stored.iter().map(|WaitingTask { run, phase, updated, is_open_elsewhere, .. }| {
         let words = state(*phase, run.progress.question.is_some());
         let file = run.origin.current_file.as_deref();
         let request = RowRequest { task: &run.id, text: &run.request, file };
-        WaitingRow::of(&request, run.plan.as_ref(), words, Some(*updated))
+        let row = WaitingRow::of(&request, run.plan.as_ref(), words, Some(*updated));
+        WaitingRow { is_open_elsewhere: *is_open_elsewhere, ..row }
     }));
     rows
 }

@@ -50,6 +50,20 @@ fn project() -> Project {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_list_tells_a_plan_of_a_session_that_is_open_from_one_that_was_left() {
+    let project = project();
+    let first = two(&project, true, &[]).await;
+    let second = TestEngine::new(&project, Setup { memory: true, ..Setup::default() });
+    let rows = list(&second).await;
+    let words = "1. “The second”: waiting for approval in another session, which is open, 0 of 1 step done";
+    assert!(rows[0].starts_with(words), "{rows:?}");
+    first.session.close().await;
+    drop(first);
+    let rows = list(&second).await;
+    assert!(rows[0].starts_with("1. “The second”: waiting for approval, 0 of 1 step done"), "{rows:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_second_plan_loses_no_first_one_with_memory_and_without() {
     for memory in [true, false] {
         let project = project();
