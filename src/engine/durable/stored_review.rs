@@ -39,13 +39,10 @@ pub(crate) async fn load(store: &TaskStore) {
     review.record.get_or_init(read).await;
 }
 
-/// The error is the reason why it cannot be read.
+/// The error is the reason why our own file cannot be read. A folder or a file that is not ours is left as it is.
 fn stored(record: &Record) -> Result<Option<WorkspaceReview>, String> {
     let opened = record.look().and_then(|()| private_files::open(&record.folder().join(FILE), false));
-    let file = match opened {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        opened => opened.map_err(|error| error.to_string())?,
-    };
+    let Ok(file) = opened else { return Ok(None) };
     if file.metadata().map_err(|error| error.to_string())?.len() > LARGEST {
         return Err(format!("it is larger than {} MB", LARGEST >> 20));
     }
