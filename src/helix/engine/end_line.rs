@@ -60,7 +60,7 @@ fn counts_first(summary: &str, room: usize) -> String {
     };
     let outcome = sentences[..at].first().map_or(0, |outcome| outcome.chars().count() + 2);
     let counts = sentences.get(at + 1).map(|counts| {
-        let whole = without_unchanged(counts);
+        let whole = telling(counts);
         if outcome + whole.chars().count() < room { whole } else { short_counts(&whole) }
     });
     let files = sentences[at].matches(", ").count() + 1;
@@ -71,8 +71,10 @@ fn counts_first(summary: &str, room: usize) -> String {
     all.join(". ")
 }
 
-fn without_unchanged(counts: &str) -> String {
-    let parts: Vec<&str> = counts.split(", ").filter(|part| !part.ends_with(" unchanged")).collect();
+/// The counts that tell something: without what is unchanged, and without the fixed ones where there are none.
+fn telling(counts: &str) -> String {
+    let tells = |part: &&str| !part.ends_with(" unchanged") && *part != "0 fixed";
+    let parts: Vec<&str> = counts.split(", ").filter(tells).collect();
     if parts.is_empty() { counts.to_owned() } else { parts.join(", ") }
 }
 
