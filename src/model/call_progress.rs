@@ -11,7 +11,7 @@ tokio::task_local! {
 
 pub type CallListener = Arc<dyn Fn(&CallProgress) + Send + Sync>;
 
-/// What becomes of the question from here on.
+/// The state of a question from here on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallProgress {
     /// The question was sent, or the model has stopped thinking: its answer is next.

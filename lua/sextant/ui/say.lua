@@ -28,7 +28,7 @@ end
 -- The least cells that a shortened quotation keeps.
 local QUOTED = 8
 
--- What a line that does not fit loses, the least telling part first: its outcome and the reason stay.
+-- The parts that a line loses where it does not fit, the least important first. Its outcome and the reason stay.
 ---@type (fun(line: string, over: integer): string)[]
 local SHORTER = {
   -- The folders of files, but for those of an address.

@@ -79,7 +79,7 @@ pub(crate) async fn rewritten(
     if problems.is_empty() { Ok(plan) } else { Err(problems) }
 }
 
-/// What is outside the scope and was marked so before. The user's own need no mark.
+/// The symbols outside the scope that were marked so before. The user's own need no mark.
 fn still_marked(step: &Step, known: Option<&Step>) -> Vec<SymbolPath> {
     let marked = known.map(|known| &known.extent.outside[..]).unwrap_or_default();
     step.extent.outside.iter().filter(|path| marked.contains(path)).cloned().collect()

@@ -60,7 +60,7 @@ fn counts_first(summary: &str, room: usize) -> String {
     };
     let outcome = sentences[..at].first().map_or(0, |outcome| outcome.chars().count() + 2);
     let counts = sentences.get(at + 1).map(|counts| {
-        let whole = telling(counts);
+        let whole = without_empty(counts);
         if outcome + whole.chars().count() < room { whole } else { short_counts(&whole) }
     });
     let files = sentences[at].matches(", ").count() + 1;
@@ -71,8 +71,8 @@ fn counts_first(summary: &str, room: usize) -> String {
     all.join(". ")
 }
 
-/// The counts that tell something: without what is unchanged, and without the fixed ones where there are none.
-fn telling(counts: &str) -> String {
+/// The counts without the unchanged diagnostics, and without the fixed ones where there are none.
+fn without_empty(counts: &str) -> String {
     let tells = |part: &&str| !part.ends_with(" unchanged") && *part != "0 fixed";
     let parts: Vec<&str> = counts.split(", ").filter(tells).collect();
     if parts.is_empty() { counts.to_owned() } else { parts.join(", ") }

@@ -111,7 +111,7 @@ pub(super) struct Links {
     /// The link that asked for the running task, 0 for none: its user gets the news, wherever another user types.
     asking: AtomicU64,
     last: AtomicU64,
-    /// Which of them answers the editor first.
+    /// The order in which they answer the editor.
     pub(super) order: ActionOrder,
     /// The number of links.
     count: watch::Sender<usize>,

@@ -1,4 +1,4 @@
-//! What a text of Python offers by more than its headers, by examples.
+//! Covers the offers of a Python text beyond its headers, by examples.
 
 use super::tests::{changed, read};
 use super::*;

@@ -26,7 +26,7 @@ struct HiddenPlaces {
     stars: Vec<Range<usize>>,
     own: Vec<OwnName>,
     inner: BTreeSet<usize>,
-    /// What declares names in a way that the grammar does not know.
+    /// Declarations that the grammar does not know.
     names: Vec<Range<usize>>,
     nameless: Vec<Range<usize>>,
     effects: Vec<Range<usize>>,
@@ -238,7 +238,7 @@ impl VisibleReader<'_> {
         out
     }
 
-    /// What declares names in a way that the grammar does not know, under every name in it: every word of a comment.
+    /// Declarations that the grammar does not know, under every name in them: every word of a comment.
     fn unknown_forms(&self, named: &[Range<usize>]) -> Vec<(usize, Offer)> {
         let mut out = Vec::new();
         for form in &self.places.names {

@@ -1,4 +1,4 @@
-//! What a text offers where its language hides the rest. A case marks its edit: `⟦before⇒after⟧`.
+//! Covers the offers of a text whose language hides the rest. A case marks its edit: `⟦before⇒after⟧`.
 
 use std::collections::BTreeSet;
 
