@@ -111,7 +111,9 @@ async fn the_options_stay_in_sight_beside_the_beginning_of_a_long_text() {
     // The output goes on at the end.
     nvim.command("AgentAnswer 1").await;
     nvim.finished().await;
-    nvim.screen.shows("> 1. ").await;
+    // The list of new diagnostics leaves room for the end alone.
+    nvim.screen.shows("changed a.py. 30 new").await;
+    assert!(nvim.answer().await.contains("> 1. "), "{}", nvim.screen.text());
 }
 
 #[tokio::test(flavor = "multi_thread")]
