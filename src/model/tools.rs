@@ -96,6 +96,10 @@ impl ToolSpec {
         let mut kept = Map::new();
         for (name, value) in given.iter().filter(|(_, value)| !value.is_null()) {
             let Some(parameter) = self.parameters.iter().find(|known| known.name == *name) else {
+                // A list of objects is read by the tool itself.
+                if self.schema["properties"].get(name).is_some() {
+                    continue;
+                }
                 let shown: String = name.chars().take(LONGEST_NAME).collect();
                 let more = if shown.len() < name.len() { "…" } else { "" };
                 return Err(format!("{} takes no parameter `{shown}{more}`: {}", self.name, self.signature()));

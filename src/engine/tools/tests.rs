@@ -55,6 +55,13 @@ fn a_call_that_does_not_fit_is_refused_in_the_words_of_the_reply_s_reading() {
 }
 
 #[test]
+fn a_misnamed_field_in_a_list_is_named_and_not_the_list() {
+    let given = json!({"path": "a.py", "edits": [{"old": "x", "new": "y"}]});
+    let refused = validate_call::call_outside("edit_file", &given).expect_err("a misnamed field");
+    assert!(refused.message.contains("unknown field `old`, expected one of `old_string`"), "{}", refused.message);
+}
+
+#[test]
 fn a_type_and_its_spec_take_the_same_parameters() {
     // One value of each type for each parameter: the type must read exactly the values that the spec accepts.
     let values =
