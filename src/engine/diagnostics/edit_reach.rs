@@ -111,7 +111,9 @@ pub(crate) fn of(
         let old = change.before.as_deref().unwrap_or_default();
         reach.take_unread(unchecked_uses::changed(&change.path, old, &change.after));
         let turns = change.turns(language);
-        if interface::changed_words(&before, &after, &|_| false).is_empty() && change.before.is_some() && !turns {
+        let unreadable = interface::unreadable_words(language, old, &change.after);
+        let is_equal = interface::changed_words(&before, &after, &|_| false).is_empty() && unreadable.is_empty();
+        if is_equal && change.before.is_some() && !turns {
             continue;
         }
         let mut importers = lock(importers);
@@ -122,7 +124,9 @@ pub(crate) fn of(
         let is_structural =
             |name: &str| language.structural_members.contains(&name) || importers.is_structural_member(name);
         let mut changed = interface::changed_words(&before, &after, &is_structural);
-        if change.before.is_none() {
+        let hides = !unreadable.is_empty();
+        changed.words.extend(unreadable);
+        if change.before.is_none() || hides {
             // An import that resolved to another module of this name, or to no module, resolves to this one.
             changed.words.insert(EVERYTHING.to_owned());
         } else if turns {

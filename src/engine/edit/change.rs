@@ -87,7 +87,7 @@ pub(crate) async fn change_within(
     permit(&edits.hub, &edits.approvals, work, &wanted).await?;
     let doubts = edit_guard::guard(&edits.hub, &edits.approvals, work, &wanted).await?;
     review_before::confirm(&edits.hub, &edits.approvals, work, &wanted).await?;
-    let (_turn, mut deadline) = match edits.making.turn.try_lock() {
+    let (mut turn, mut deadline) = match edits.making.turn.try_lock() {
         Ok(turn) => (turn, deadline),
         Err(_) => (edits.making.turn.lock().await, deadline.restarted()),
     };
@@ -100,7 +100,10 @@ pub(crate) async fn change_within(
             Err(EditorError::Stale(path)) => {
                 work.reports.begin_again(known);
                 if tried > 0 {
+                    // Edits of other files go on meanwhile.
+                    drop(turn);
                     rebase_edit::rest(edits.workspace.editor.as_ref(), &path).await;
+                    turn = edits.making.turn.lock().await;
                 }
                 // A deferred edit is answered against the text before its first edit.
                 let put_off = work.reports.deferred.as_ref().is_some_and(|burst| burst.changes(&path));

@@ -81,6 +81,25 @@ fn read_offers(language: &Language, text: &str) -> Option<Vec<(usize, Offer)>> {
     Some(reader::OfferReader::new(text, &outline, &parts).offers())
 }
 
+/// The words of the statements that stand in one of two texts alone and do not parse. The offers there are not known.
+pub fn unreadable_words(language: &Language, before: &str, after: &str) -> BTreeSet<String> {
+    let [old, new] = [before, after].map(|text| unreadable(language, text));
+    let words = old.symmetric_difference(&new).flat_map(|statement| identifiers(statement)).map(str::to_owned);
+    words.collect()
+}
+
+/// The statements at the top of a text that do not parse.
+fn unreadable<'a>(language: &Language, text: &'a str) -> BTreeSet<&'a str> {
+    let Some(tree) = language.tree(text).filter(|tree| tree.root_node().has_error()) else { return BTreeSet::new() };
+    let root = tree.root_node();
+    if root.is_error() {
+        return BTreeSet::from([text]);
+    }
+    let mut cursor = root.walk();
+    let broken = root.children(&mut cursor).filter(|child| child.has_error() || child.is_missing());
+    broken.filter_map(|child| text.get(child.byte_range())).collect()
+}
+
 /// The members of the classes of a text that others fulfil by their members alone.
 pub fn structural_members(language: &Language, text: &str) -> BTreeSet<String> {
     let offers = offers(language, text).unwrap_or_default();

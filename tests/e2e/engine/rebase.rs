@@ -9,7 +9,7 @@ use sextant::engine::{OutsideAnswer, OutsideClient};
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::TEXT;
-use crate::support::engine::{Setup, TestEngine};
+use crate::support::engine::{Setup, Stall, TestEngine};
 use crate::support::project::Project;
 use crate::support::replies::change;
 
@@ -247,4 +247,30 @@ async fn outside_of_symbols_an_edit_lands_where_its_quoted_place_is_as_it_was() 
         assert!(shown.contains("what has changed:"), "{shown}");
         assert!(shown.matches("- a line of many").count() <= 6, "no more than what has changed: {shown}");
     }
+}
+
+#[tokio::test]
+async fn an_edit_that_waits_for_a_pause_in_the_typing_keeps_no_other_file_waiting() {
+    let project = Project::new(&[("a.py", TEXT), ("b.py", TEXT)]);
+    let engine = TestEngine::new(&project, Setup { syntax: true, ..Setup::default() });
+    engine.calls.stall(Some(Stall::Typing("a.py")));
+    let session = Arc::clone(&engine.session);
+    let given = change("a.py", "return 1", "return 2");
+    let waits = tokio::spawn(async move {
+        session.call(&OutsideClient::new("1", "codex"), "edit_file", given, &CancellationToken::new()).await
+    });
+    // It has met the typing twice.
+    while engine.calls.names().iter().filter(|name| **name == "apply").count() < 2 {
+        tokio::task::yield_now().await;
+    }
+    let other = OutsideClient::new("2", "qwen");
+    let given = change("b.py", "return 1", "return 2");
+    engine.session.call(&other, "edit_file", given, &CancellationToken::new()).await.expect("an edit");
+    assert!(!waits.is_finished(), "the edit beside the typing is answered first");
+    engine.calls.stall(None);
+    waits.await.expect("no panic").expect("an edit");
+    assert_eq!(
+        [project.read("a.py"), project.read("b.py")],
+        [TEXT.replace("return 1", "return 2"), TEXT.replace("return 1", "return 2")]
+    );
 }
