@@ -16,6 +16,8 @@ use crate::state::edit_service::EditService;
 use crate::state::request::Request;
 use crate::state::review::review_hunk::{ReviewHunk, ReviewedFile, shown};
 use crate::state::review::workspace_review::{Decided, ReviewNote, WantedHunks, WorkspaceReview};
+use crate::state::workspace::Workspace;
+use crate::target;
 use sextant_base::clock::now_ms;
 use sextant_base::failure::Failure;
 use sextant_base::one_line::headline;
@@ -127,12 +129,25 @@ pub(crate) async fn hand_over(service: &EditService) -> Result<Request, Failure>
             "reject a change with a reason, or add a note",
         ));
     };
-    let mut symbols: Vec<String> = notes.iter().map(|note| note.place.clone()).collect();
+    let mut symbols = Vec::new();
+    for note in &notes {
+        symbols.push(standing(&service.workspace, &note.place).await);
+    }
     symbols.sort();
     symbols.dedup();
     let path =
         first.place.split("::").next().map(|path| service.workspace.root.path().join(path).display().to_string());
     Ok(Request { text: HANDED_OVER.to_owned(), path, symbols, ..Request::default() })
+}
+
+/// The innermost place around a remark that is there: a deleted method has only its class left.
+async fn standing(workspace: &Workspace, place: &str) -> String {
+    let mut place = place;
+    while target::full_path(workspace, place).await.is_err() {
+        let Some((outer, _)) = place.rsplit_once("::") else { break };
+        place = outer;
+    }
+    place.to_owned()
 }
 
 fn text_of<'a>(texts: &'a [Document], path: &str) -> &'a str {

@@ -80,6 +80,7 @@ pub(crate) async fn forget(store: &TaskStore, filter: &Forget) {
         review.notes.retain(|note| !noted(note));
         review.rejected.retain(kept);
         review.undone.retain(kept);
+        review.redoable.clear();
         if filter.keep.is_empty() {
             review.files.retain(|path, file| !holds(&[path, &file.baseline, &file.agent]));
         }

@@ -20,8 +20,9 @@ use crate::editor::{Editor, Marks, Save};
 use crate::events::stream::EventStream;
 use crate::state::edit_service::EditService;
 use crate::state::in_flight::{ChangeInFlight, Made, MadeResult, Making, PendingChange};
-use crate::state::journal::{Checkpoint, Journal};
+use crate::state::journal::{Checkpoint, CheckpointKind, Journal};
 use crate::state::plan_service::PlanService;
+use crate::state::review::workspace_review::ChangedBy;
 use crate::state::task_store::TaskStore;
 use crate::state::workspace::Workspace;
 use sextant_base::failure::{Failure, FailureKind};
@@ -56,6 +57,18 @@ impl Drop for ChangeWait<'_> {
     }
 }
 
+impl ChangedBy {
+    fn of(change: &PendingChange) -> Self {
+        let is_redo = || change.takes_back.iter().any(|row| row.kind == CheckpointKind::Rollback);
+        match change.restores_marks {
+            true if change.takes_back.is_empty() => Self::Undo,
+            true if is_redo() => Self::Redo,
+            // What a task takes back itself was never shown to the user as decided.
+            _ => Self::Task,
+        }
+    }
+}
+
 /// Makes a change. Dropping the future leaves it to be made; see [`catch_up`].
 pub(crate) async fn make(edits: &EditService, change: PendingChange) -> MadeResult<Made> {
     let durable = open_store::durable(&edits.store).await;
@@ -78,8 +91,7 @@ pub(crate) async fn make(edits: &EditService, change: PendingChange) -> MadeResu
     let (root, save) = (edits.workspace.root.clone(), edits.workspace.config.save);
     let neighbours = edits.making.neighbours.get().cloned();
     let (review, approvals) = (Arc::clone(&edits.store.review), Arc::clone(&edits.approvals));
-    // What a task takes back itself was never shown to the user as decided.
-    let is_undo = change.restores_marks && change.takes_back.is_empty();
+    let by = ChangedBy::of(&change);
     let making = async move {
         let at = Place {
             editor: editor.as_ref(),
@@ -90,7 +102,7 @@ pub(crate) async fn make(edits: &EditService, change: PendingChange) -> MadeResu
         let made = carry_out(&at, &events, save, change, &doubtful).await;
         if let Ok(made) = &made {
             runnable_texts::note(&approvals, &root, &made.checkpoint.files);
-            review.edited(&made.checkpoint.files, is_undo);
+            review.edited(&made.checkpoint.files, by);
             stored_review::save(&review).await;
         }
         let words = match &made {

@@ -1,5 +1,6 @@
 //! A hunk under review as a front end shows it, and the name by which a front end means it.
 
+use std::cell::OnceCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
@@ -59,13 +60,19 @@ pub struct HunkWords {
 pub(crate) fn shown(file: &FileReview, now: &str, introduced: &[QuickfixEntry]) -> ReviewedFile {
     let pending = file.pending(now);
     let outline = language::of_path(&file.path).map(|language| Outline::parse(language, now));
+    let then = EarlierOutline { text: &file.baseline, path: &file.path, outline: OnceCell::new() };
     let index = LineIndex::new(now);
     let names = names(file, &pending);
     let mut hunks: Vec<ReviewHunk> = Vec::with_capacity(pending.len());
     for (hunk, id) in pending.iter().zip(names) {
         let at = hunk.place.clone().unwrap_or_else(|| roughly(file, hunk, now));
-        let symbol = outline.as_ref().and_then(|outline| Some(outline.path_of(outline.at(first_word(now, &at))?)));
         let (old, new) = (&file.baseline[hunk.old.clone()], &file.agent[hunk.new.clone()]);
+        let holder = || {
+            let outline = outline.as_ref()?;
+            Some(outline.path_of(outline.at(first_word(now, &at))?))
+        };
+        let deleted = if new.trim().is_empty() { then.deleted(&hunk.old, outline.as_ref()) } else { None };
+        let symbol = deleted.or_else(holder);
         hunks.push(ReviewHunk {
             id,
             symbol: symbol.unwrap_or_default(),
@@ -84,6 +91,24 @@ pub(crate) fn shown(file: &FileReview, now: &str, introduced: &[QuickfixEntry]) 
         }
     }
     ReviewedFile { path: file.path.clone(), made: file.made, hunks }
+}
+
+/// The outline of the text before the agent's changes, parsed at the first deleted hunk.
+struct EarlierOutline<'a> {
+    text: &'a str,
+    path: &'a str,
+    outline: OnceCell<Option<Outline>>,
+}
+
+impl EarlierOutline<'_> {
+    /// The first symbol that begins in a range and is not there any more.
+    fn deleted(&self, range: &Range<usize>, now: Option<&Outline>) -> Option<String> {
+        let parse = || language::of_path(self.path).map(|language| Outline::parse(language, self.text));
+        let outline = self.outline.get_or_init(parse).as_ref()?;
+        let begins = outline.symbols.iter().enumerate().filter(|(_, symbol)| range.contains(&symbol.extent.start));
+        let mut names = begins.map(|(index, _)| outline.path_of(index));
+        names.find(|name| now.is_none_or(|now| now.symbols.iter().all(|symbol| symbol.path() != *name)))
+    }
 }
 
 /// The names of the hunks: a digest of both sides, and a number where several are equal.

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use tokio::sync::OnceCell;
 
 use crate::state::journal::FileChange;
-use crate::state::review::workspace_review::{ReviewNote, WorkspaceReview};
+use crate::state::review::workspace_review::{ChangedBy, ReviewNote, WorkspaceReview};
 use sextant_base::lock::lock;
 use sextant_store::workspace::record_folder::Record;
 
@@ -29,9 +29,9 @@ impl ReviewStore {
         change(&mut lock(&self.now))
     }
 
-    /// Takes in a change of files: an edit of the agent, or the user's undo of one.
-    pub(crate) fn edited(&self, files: &[FileChange], is_undo: bool) {
-        self.change(|review| files.iter().for_each(|file| review.edited(file, is_undo)));
+    /// Takes in a change of files.
+    pub(crate) fn edited(&self, files: &[FileChange], by: ChangedBy) {
+        self.change(|review| files.iter().for_each(|file| review.edited(file, by)));
     }
 
     /// The remarks that the agent has not heard; it hears them once.

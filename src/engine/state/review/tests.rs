@@ -9,7 +9,7 @@ use crate::editor::event::QuickfixEntry;
 use crate::state::journal::FileChange;
 use crate::state::review::file_review::{FileReview, HunkPick};
 use crate::state::review::review_hunk::{names, shown};
-use crate::state::review::workspace_review::{ReviewNote, WantedHunks, WorkspaceReview};
+use crate::state::review::workspace_review::{ChangedBy, ReviewNote, WantedHunks, WorkspaceReview};
 
 const PATH: &str = "a.txt";
 
@@ -119,7 +119,7 @@ fn change(before: Option<&str>, after: Option<&str>) -> FileChange {
 fn the_count_goes_on_until_all_is_decided_and_a_rejection_can_be_had_back() {
     let (before, after) = ("a\nb\nc\nd\ne\n", "A\nb\nC\nd\nE\n");
     let mut review = WorkspaceReview::default();
-    review.edited(&change(Some(before), Some(after)), false);
+    review.edited(&change(Some(before), Some(after)), ChangedBy::Task);
     let name = |review: &WorkspaceReview, now: &str, hunk: usize| {
         let file = &review.files[PATH];
         names(file, &file.pending(now))[hunk].clone()
@@ -146,7 +146,7 @@ fn the_count_goes_on_until_all_is_decided_and_a_rejection_can_be_had_back() {
 fn decisions_are_taken_back_in_their_order() {
     let (before, after) = ("a\nb\nc\nd\ne\n", "A\nb\nC\nd\nE\n");
     let mut review = WorkspaceReview::default();
-    review.edited(&change(Some(before), Some(after)), false);
+    review.edited(&change(Some(before), Some(after)), ChangedBy::Task);
     let names = all(&review, after);
     review.accept(PATH, &WantedHunks::Hunk(&names[0], None), after);
     review.accept(PATH, &WantedHunks::Hunks(&all(&review, after)), after);
@@ -173,7 +173,7 @@ fn decisions_are_taken_back_in_their_order() {
 fn a_change_that_was_edited_since_stands_where_its_lines_are() {
     let (before, after) = ("a\nb\nc\nd\n", "a\nb\nC\nd\n");
     let mut review = WorkspaceReview::default();
-    review.edited(&change(Some(before), Some(after)), false);
+    review.edited(&change(Some(before), Some(after)), ChangedBy::Task);
     let now = "one\ntwo\na\nb\nC # mine\nd\n";
     review.typed(PATH, now);
     let hunk = &shown(&review.files[PATH], now, &[]).hunks[0];
@@ -183,7 +183,7 @@ fn a_change_that_was_edited_since_stands_where_its_lines_are() {
 /// A review of two hunks whose first one was rejected with a reason, and the buffer after that.
 fn rejected_first(before: &str, after: &str) -> (WorkspaceReview, String) {
     let mut review = WorkspaceReview::default();
-    review.edited(&change(Some(before), Some(after)), false);
+    review.edited(&change(Some(before), Some(after)), ChangedBy::Task);
     let first = all(&review, after)[0].clone();
     let text = review.reject(PATH, &WantedHunks::Hunk(&first, None), after).text.unwrap();
     let reason = ReviewNote { place: PATH.into(), rejected: true, reason: "why".into(), ..ReviewNote::default() };
@@ -227,7 +227,7 @@ fn an_undo_goes_back_over_several_rejections_at_once() {
 fn a_rejected_text_that_the_agent_wrote_again_is_not_taken_for_an_undo() {
     let (before, after) = ("a\nb\nc\n", "A\nb\nc\n");
     let (mut review, text) = rejected_first(before, after);
-    review.edited(&change(Some(&text), Some(after)), false);
+    review.edited(&change(Some(&text), Some(after)), ChangedBy::Task);
     review.accept(PATH, &WantedHunks::Hunks(&all(&review, after)), after);
     review.typed(PATH, "A\nb\nmine\nc\n");
     review.typed(PATH, after);
@@ -247,11 +247,11 @@ fn a_heard_reason_stays_heard_when_the_rejection_is_taken_back() {
 #[test]
 fn a_made_file_goes_when_all_of_it_is_rejected() {
     let mut review = WorkspaceReview::default();
-    review.edited(&change(None, Some("a\nb\n")), false);
+    review.edited(&change(None, Some("a\nb\n")), ChangedBy::Task);
     let decided = review.reject(PATH, &WantedHunks::Hunks(&all(&review, "a\nb\n")), "a\nb\n");
     assert!(decided.gone && review.files.is_empty());
     let mut review = WorkspaceReview::default();
-    review.edited(&change(Some("x\n"), Some("")), false);
+    review.edited(&change(Some("x\n"), Some("")), ChangedBy::Task);
     assert!(!review.reject(PATH, &WantedHunks::Hunks(&all(&review, "")), "").gone);
 }
 
@@ -259,25 +259,66 @@ fn a_made_file_goes_when_all_of_it_is_rejected() {
 fn an_undo_of_the_task_leaves_nothing_to_review() {
     let (before, after) = ("a\nb\n", "a\nB\n");
     let mut review = WorkspaceReview::default();
-    review.edited(&change(Some(before), Some(after)), false);
-    review.edited(&change(Some(after), Some(before)), true);
+    review.edited(&change(Some(before), Some(after)), ChangedBy::Task);
+    review.edited(&change(Some(after), Some(before)), ChangedBy::Undo);
     assert!(review.files.is_empty(), "{review:?}");
+}
+
+#[test]
+fn what_was_accepted_before_an_undo_comes_back_from_it_as_accepted() {
+    let (before, after) = ("a\nb\nc\nd\ne\n", "A\nb\nC\nd\nE\n");
+    let mut review = WorkspaceReview::default();
+    review.edited(&change(Some(before), Some(after)), ChangedBy::Task);
+    let first = all(&review, after)[0].clone();
+    review.accept(PATH, &WantedHunks::Hunk(&first, None), after);
+    review.edited(&change(Some(after), Some(before)), ChangedBy::Undo);
+    assert!(review.files.is_empty(), "{review:?}");
+    // Typed elsewhere in between.
+    let (typed, again) = ("a\nb\nc\nd\ne\nf\n", "A\nb\nC\nd\nE\nf\n");
+    review.edited(&change(Some(typed), Some(again)), ChangedBy::Redo);
+    let waits: Vec<String> =
+        shown(&review.files[PATH], again, &[]).hunks.iter().map(|hunk| hunk.added.concat()).collect();
+    assert_eq!((waits, review.decided), (vec!["C".to_owned(), "E".to_owned()], 1));
+    // All of it.
+    review.accept(PATH, &WantedHunks::Hunks(&all(&review, again)), again);
+    review.edited(&change(Some(again), Some(typed)), ChangedBy::Undo);
+    review.edited(&change(Some(typed), Some(again)), ChangedBy::Redo);
+    assert!(review.files.is_empty(), "{review:?}");
+    // Nothing was accepted of the next edit.
+    review.edited(&change(Some(again), Some(after)), ChangedBy::Task);
+    review.edited(&change(Some(after), Some(again)), ChangedBy::Undo);
+    review.edited(&change(Some(again), Some(after)), ChangedBy::Redo);
+    assert_eq!(all(&review, after).len(), 1);
+}
+
+#[test]
+fn a_deleted_method_is_labelled_by_its_own_name() {
+    let before = "class A:\n    def f(self):\n        return 1\n\n    def g(self):\n        return 1\n\n    def h(self):\n        return 1\n";
+    let after = before.replace("    def g(self):\n        return 1\n\n", "");
+    let label = |before: &str, after: &str| {
+        let mut file = FileReview::new("a.py", Some(&before.into()));
+        file.edited(before, &after.into());
+        shown(&file, after, &[]).hunks.iter().map(|hunk| hunk.symbol.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(label(before, &after), ["A::g"]);
+    let longer = before.replacen("return 1\n", "x = 2\n        return 1\n", 1);
+    assert_eq!(label(&longer, before), ["A::f"], "a deleted line belongs to its method");
 }
 
 #[test]
 fn only_decisions_of_this_review_are_counted() {
     let (before, after) = ("a\nb\nc\nd\ne\n", "A\nb\nC\nd\nE\n");
     let mut review = WorkspaceReview::default();
-    review.edited(&change(Some(before), Some(after)), false);
+    review.edited(&change(Some(before), Some(after)), ChangedBy::Task);
     // A step that is rolled back.
     let rolled_back = "A\nb\nC\nd\ne\n";
-    review.edited(&change(Some(after), Some(rolled_back)), true);
+    review.edited(&change(Some(after), Some(rolled_back)), ChangedBy::Undo);
     assert_eq!((review.decided, all(&review, rolled_back).len()), (0, 2));
     let first = all(&review, rolled_back)[0].clone();
     let text = review.reject(PATH, &WantedHunks::Hunk(&first, None), rolled_back).text.unwrap();
     assert_eq!((text.as_str(), review.decided), ("a\nb\nC\nd\ne\n", 1));
     // `git checkout`, seen together with the edit of the next task.
-    review.edited(&change(Some(before), Some(after)), false);
+    review.edited(&change(Some(before), Some(after)), ChangedBy::Task);
     assert_eq!((review.decided, all(&review, after).len()), (0, 3));
     review.accept(PATH, &WantedHunks::Hunks(&all(&review, after)[..1]), after);
     // A rejection of the review before is had back.
@@ -418,7 +459,7 @@ impl World {
                 self.unsure |= self.conflicts();
                 self.change((*at, *gone, *new), false);
                 let after = self.text();
-                self.review.edited(&change(Some(&before), Some(&after)), false);
+                self.review.edited(&change(Some(&before), Some(&after)), ChangedBy::Task);
             }
             Act::Type { at, gone, new } => {
                 self.before_typing = Some(self.buffer.clone());

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::state::journal::FileChange;
 use crate::state::review::file_review::{FileReview, HunkPick};
+use crate::state::review::redone_edits::UndoneTexts;
 use crate::state::review::review_hunk::names;
 use sextant_base::given_secrets::hide_given;
 
@@ -14,6 +15,8 @@ const REJECTIONS: usize = 20;
 const REJECTED_BYTES: usize = 4 << 20;
 /// Most acceptances that can be taken back.
 const ACCEPTED: usize = 20;
+/// Most undos of edits that can be redone.
+const UNDONE: usize = 20;
 /// Most notes that wait for the agent.
 const NOTES: usize = 50;
 
@@ -31,12 +34,26 @@ pub(crate) struct WorkspaceReview {
     pub(crate) undone: Vec<RejectedText>,
     /// The oldest first.
     pub(crate) notes: Vec<ReviewNote>,
+    /// The undos of this process that can be redone, the oldest first.
+    #[serde(skip)]
+    pub(crate) redoable: Vec<UndoneTexts>,
     /// The acceptances, each with the files that it is about, the oldest first.
     #[serde(skip)]
     pub(crate) accepted: Vec<Vec<AcceptedFile>>,
     /// The decisions of this process: their order across acceptances and rejections.
     #[serde(skip)]
     decisions: u64,
+}
+
+/// The maker of a change of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChangedBy {
+    /// A task, with an edit or by taking one of its own back.
+    Task,
+    /// The user, who takes an edit back.
+    Undo,
+    /// The user, who takes an undo back.
+    Redo,
 }
 
 /// A file as it waited before hunks of it were accepted.
@@ -121,7 +138,23 @@ impl WorkspaceReview {
     }
 
     /// Takes in an edit of the agent, or an undo of one.
-    pub(crate) fn edited(&mut self, change: &FileChange, is_undo: bool) {
+    pub(crate) fn edited(&mut self, change: &FileChange, by: ChangedBy) {
+        if by == ChangedBy::Redo && self.redone(change) {
+            return;
+        }
+        let then = self.accepted_text(change, change.before.as_deref());
+        self.take_in(change, by == ChangedBy::Undo);
+        if by == ChangedBy::Undo {
+            let now = self.accepted_text(change, change.after.as_deref());
+            self.redoable.push(UndoneTexts { path: change.path.clone(), with: then, without: now });
+            let over = self.redoable.len().saturating_sub(UNDONE);
+            self.redoable.drain(..over);
+        } else {
+            self.redoable.retain(|undone| undone.path != change.path);
+        }
+    }
+
+    fn take_in(&mut self, change: &FileChange, is_undo: bool) {
         let before = change.before.as_deref().unwrap_or_default();
         self.typed(&change.path, before);
         self.drop_redo(&change.path);
