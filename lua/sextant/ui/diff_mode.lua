@@ -7,10 +7,15 @@ local say = require('sextant.ui.say').say
 local M = {}
 local api = vim.api
 
----@class sextant.DiffHunk
----@field first integer the line that it begins at in the text after the task, from 1
+---@class sextant.DiffBlock lines that stay, or a change of lines
 ---@field before string[]
 ---@field after string[]
+---@field stays boolean
+
+---@class sextant.DiffHunk
+---@field first integer the line that it begins at in the text after the task, from 1
+---@field count integer its lines there
+---@field blocks sextant.DiffBlock[]
 
 -- A removed and an added line may look like the first two lines of a heading.
 local function is_heading(lines, row)
@@ -31,42 +36,86 @@ local function file_at(lines, row)
   end
 end
 
+-- Adds a line of a hunk to its last block, or to a new one.
+---@param hunk sextant.DiffHunk
+---@param line string with its mark
+local function add_line(hunk, line)
+  local mark, text = line:sub(1, 1), line:sub(2)
+  if not vim.list_contains({ '-', '+', ' ' }, mark) then
+    return
+  end
+  local block = hunk.blocks[#hunk.blocks]
+  if not block or block.stays ~= (mark == ' ') then
+    block = { before = {}, after = {}, stays = mark == ' ' }
+    table.insert(hunk.blocks, block)
+  end
+  if mark ~= '+' then
+    table.insert(block.before, text)
+  end
+  if mark ~= '-' then
+    hunk.count = hunk.count + 1
+    table.insert(block.after, text)
+  end
+end
+
 ---@return sextant.DiffHunk[]
 local function hunks_from(lines, row)
   local hunks = {}
   while lines[row] and not is_heading(lines, row) do
-    local line = lines[row]
-    local first, count = line:match('^@@ %-%S+ %+(%d+),?(%d*) @@')
-    local hunk, mark, text = hunks[#hunks], line:sub(1, 1), line:sub(2)
+    local first, count = lines[row]:match('^@@ %-%S+ %+(%d+),?(%d*) @@')
     if first then
       -- A hunk without lines names the line before it.
-      hunks[#hunks + 1] = { first = tonumber(first) + (count == '0' and 1 or 0), before = {}, after = {} }
-    elseif hunk then
-      if mark == '-' or mark == ' ' then
-        table.insert(hunk.before, text)
-      end
-      if mark == '+' or mark == ' ' then
-        table.insert(hunk.after, text)
-      end
+      hunks[#hunks + 1] = { first = tonumber(first) + (count == '0' and 1 or 0), count = 0, blocks = {} }
+    elseif #hunks > 0 then
+      add_line(hunks[#hunks], lines[row])
     end
     row = row + 1
   end
   return hunks
 end
 
--- The lines before the hunks; nil where the text is another one by now.
+-- The place behind the blocks in a text, where each change stands or was rejected since; nil where it is neither.
+---@param lines string[]
+---@param blocks sextant.DiffBlock[]
+---@param index integer of the first block
+---@param at integer its line
+---@return integer?
+local function behind(lines, blocks, index, at)
+  local block = blocks[index]
+  if not block then
+    return at
+  end
+  for _, side in ipairs({ block.after, block.before }) do
+    if vim.deep_equal(vim.list_slice(lines, at, at + #side - 1), side) then
+      local found = behind(lines, blocks, index + 1, at + #side)
+      if found then
+        return found
+      end
+    end
+    if block.stays then
+      break
+    end
+  end
+end
+
+-- The lines before the hunks; nil where the text is another one by now. A hunk that a review has rejected is no longer
+-- in the text, and moves those below.
 ---@param lines string[]
 ---@param hunks sextant.DiffHunk[]
 ---@return string[]?
 local function lines_before(lines, hunks)
-  local out, next_line = {}, 1
+  local out, next_line, moved = {}, 1, 0
   for _, hunk in ipairs(hunks) do
-    local ending = hunk.first + #hunk.after
-    if not vim.deep_equal(vim.list_slice(lines, hunk.first, ending - 1), hunk.after) then
+    local first = hunk.first + moved
+    local ending = behind(lines, hunk.blocks, 1, first)
+    if not ending then
       return nil
     end
-    vim.list_extend(out, lines, next_line, hunk.first - 1)
-    vim.list_extend(out, hunk.before)
+    vim.list_extend(out, lines, next_line, first - 1)
+    for _, block in ipairs(hunk.blocks) do
+      vim.list_extend(out, block.before)
+    end
+    moved = moved + (ending - first) - hunk.count
     next_line = ending
   end
   return vim.list_extend(out, lines, next_line)

@@ -459,3 +459,71 @@ async fn an_acceptance_can_be_taken_back_and_a_note_is_seen() {
     nvim.screen.shows("1/2 f").await;
     assert_eq!(lines(&nvim).await, both);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_that_was_accepted_comes_back_accepted_from_an_undo() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start(two_edits()).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("AgentAsk! change f and g").await;
+    nvim.command("AgentReview").await;
+    counts(&nvim, 0, 2).await;
+    nvim.keys("ga").await;
+    counts(&nvim, 1, 2).await;
+    nvim.task("AgentUndo").await;
+    closed(&nvim).await;
+    nvim.task("AgentRedo").await;
+    nvim.command("AgentReview").await;
+    counts(&nvim, 1, 2).await;
+    assert!(drawn(&nvim).await[0].starts_with("▎1/1 g"), "{:?}", drawn(&nvim).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_note_on_a_deleted_method_goes_to_the_agent_with_its_name() {
+    let text = "class A:\n    def f(self) -> int:\n        return 1\n\n    def g(self) -> int:\n        return 2\n";
+    let project = Project::new(&[("a.py", text)]);
+    let server = ModelServer::start([edit("\n    def g(self) -> int:\n        return 2\n", "", false)]).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("AgentAsk! delete g").await;
+    nvim.command("AgentReview").await;
+    counts(&nvim, 0, 1).await;
+    nvim.screen.shows("1/1 A::g").await;
+    nvim.keys_show("gN", "Note for the agent").await;
+    nvim.keys("was it used?<CR>").await;
+    nvim.screen.shows("noted for the agent").await;
+    server.push(says("understood"));
+    nvim.task("AgentReview send").await;
+    let asked = server.requests().last().expect("a request").body.to_string();
+    assert!(asked.contains("a.py::A::g") && asked.contains("was it used?"), "{asked}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_diff_mode_opens_after_a_review_that_rejected_a_change() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    // One change grows the text: its rejection moves the one below.
+    let script = [edit("return 1", "x = 1\n    return x", true), edit("return 2", "return 22", false)];
+    let server = ModelServer::start(script).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("AgentAsk! change f and g").await;
+    nvim.command("AgentReview").await;
+    counts(&nvim, 0, 2).await;
+    nvim.command("AgentReview reject hunk").await;
+    counts(&nvim, 1, 2).await;
+    nvim.command("AgentReview accept all").await;
+    closed(&nvim).await;
+    let reviewed = TEXT.replace("return 2", "return 22");
+    reads(&nvim, &reviewed).await;
+    nvim.command_shows("AgentDiff", "+++ b/a.py").await;
+    nvim.keys("GD").await;
+    let both = "return (vim.wait(60000, function() return vim.wo.diff end, 10))";
+    assert!(nvim.lua::<bool>(both).await, "{}", nvim.screen.text());
+    let sides: Vec<String> = nvim
+        .lua(
+            "return vim.tbl_map(function(win)
+                local lines = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 0, -1, false)
+                return table.concat(lines, '\\n') .. '\\n'
+            end, vim.api.nvim_tabpage_list_wins(0))",
+        )
+        .await;
+    assert_eq!(sides, [TEXT.to_owned(), reviewed]);
+}
