@@ -86,7 +86,7 @@ pub(crate) async fn ask(
             let unrun = reply.uses.iter().map(|used| result_of(used, false, PLAN_FIRST.to_owned())).collect();
             task.conversation.transcript.results(unrun);
             let problems = vec![format!("no plan after {LOOKS} answers that looked")];
-            return Ok(Some(Err(ModelError::Unusable { problems, text: String::new() })));
+            return Ok(Some(Err(ModelError::Unusable { problems, text: written(&reply) })));
         }
         // Each look is a step of its own for those who watch.
         round += 1;
@@ -105,6 +105,12 @@ pub(crate) fn again(talked: &mut Transcript, talk: &PlanTalk, problems: &[String
     let transcript = talked;
     let fence = transcript.fence.clone();
     transcript.tell(planning::again(problems, &fence, talk.budget));
+}
+
+/// A reply as the model has written it: its words, and a line for each call.
+fn written(reply: &ChatReply) -> String {
+    let calls = reply.uses.iter().map(|used| format!("{} {}", used.tool, used.parameters));
+    std::iter::once(reply.text.clone()).chain(calls).collect::<Vec<_>>().join("\n")
 }
 
 fn read(reply: &ChatReply) -> Result<PlanReply, ModelError> {

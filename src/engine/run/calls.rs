@@ -1,12 +1,15 @@
 //! Runs the calls of one answer in their order. Calls that only look run at once; calls that change something run until
 //! one fails.
 
+use serde_json::Value;
+
 use crate::run::act;
 use crate::run::control::{self, Control};
 use crate::state::edit_answer;
 use crate::state::edit_service::EditService;
 use crate::state::outcome::Ended;
 use crate::state::task::{Conversation, Task};
+use crate::state::unusable_reply;
 use crate::tools::{self, apply_fix};
 use sextant_base::one_line::headline;
 use sextant_model::chat::{ToolResult, ToolUse};
@@ -35,9 +38,9 @@ pub(crate) async fn carry_out(
     task: &mut Task,
     tools: &[ToolSpec],
     uses: &[ToolUse],
-    reasoning: &str,
+    reply: &str,
 ) -> Ran {
-    let reasoning = headline(reasoning);
+    let reasoning = headline(reply);
     task.conversation.open.clear();
     let mut ran = Ran::default();
     while let Some(used) = uses.get(ran.results.len()) {
@@ -47,6 +50,8 @@ pub(crate) async fn carry_out(
         }
         if let Some(problem) = &used.problem {
             ran.broken = ran.broken.or_else(|| changes(tools, used).then(|| used.tool.clone()));
+            let raw = format!("{reply}\n{} {}", used.tool, raw(&used.parameters));
+            unusable_reply::keep(&task.work.events, task.work.step, model.name(), problem, &raw);
             ran.results.push(result_of(used, false, problem.clone()));
             continue;
         }
@@ -85,6 +90,11 @@ pub(crate) async fn carry_out(
     }
     ran.leave(uses, "not run: stopped");
     ran
+}
+
+/// The parameters of a call as the model has written them.
+fn raw(parameters: &Value) -> String {
+    parameters.as_str().map_or_else(|| parameters.to_string(), str::to_owned)
 }
 
 impl Ran {
