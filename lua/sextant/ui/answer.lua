@@ -337,13 +337,14 @@ function M.show()
 end
 
 --- Shows an earlier conversation, and enters its window: the user asks on there.
----@param exchanges { request: string, answer: string }[]
-function M.reopen(exchanges)
+---@param exchanges sextant.Exchange[]
+---@param write fun(one: sextant.Exchange) writes one below its heading
+function M.reopen(exchanges, write)
   thinking.clear(buffer())
   scratch.set(buffer(), { '' })
   for index, one in ipairs(exchanges) do
     begin(one.request, index > 1)
-    M.append('\n' .. one.answer .. '\n')
+    write(one)
   end
   M.show()
 end

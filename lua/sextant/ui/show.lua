@@ -240,7 +240,7 @@ local renderers = {
     require('sextant.ui.log').open(event)
   end,
   conversation = function(event)
-    answer.reopen(event.exchanges)
+    answer.reopen(event.exchanges, require('sextant.ui.reopened').show)
   end,
   introduced = function(event)
     require('sextant.ui.quickfix').show(event)

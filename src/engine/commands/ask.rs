@@ -182,7 +182,8 @@ fn remember_exchange(
         let how = if last.ok { "ok" } else { "failed" };
         conversation.transcript.tell(format!("The user did this without you: {}. {how}: {}", work.request, last.text));
     }
-    conversation.dialogue.add(Exchange { request: work.request.clone(), answer, results });
+    let shown = store.talk.shown.take(&work.journal.task);
+    conversation.dialogue.add(Exchange { request: work.request.clone(), answer, shown, results });
     let transcript = conversation.transcript.clone();
     store.talk.keep(Dialogue { transcript, ..conversation.dialogue.clone() });
 }

@@ -30,6 +30,10 @@ impl StoredConversation {
         let results: Vec<LastResult> = conversation.results.iter().map(short).collect();
         let dialogue = Dialogue { transcript: Transcript::default(), ..conversation.dialogue.clone() };
         let mut stored = Self { results, transcript: conversation.transcript.clone(), dialogue };
+        if serde_json::to_string(&stored).map_or(usize::MAX, |text| text.len()) > LARGEST {
+            // The lines that were shown are the first to go: the messages hold what matters.
+            stored.dialogue.exchanges.iter_mut().for_each(|one| one.shown.clear());
+        }
         let mut budget = (LARGEST as f64 / BYTES_PER_TOKEN) as usize;
         while serde_json::to_string(&stored).map_or(usize::MAX, |text| text.len()) > LARGEST {
             budget /= 2;

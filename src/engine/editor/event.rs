@@ -62,9 +62,36 @@ pub enum QuestionKind {
 pub struct Exchange {
     pub request: String,
     pub answer: String,
+    /// What was shown beside it as it ran, in order; empty for one of an older program.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shown: Vec<ShownPart>,
     /// The last results of its tools.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) results: Vec<LastResult>,
+}
+
+/// One part of a conversation, as it was shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ShownPart {
+    /// Words of the model.
+    Words { text: String },
+    Call {
+        step: u32,
+        tool: String,
+        target: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        result: Option<CallResult>,
+    },
+    /// A line of progress, such as words of the user for the running task.
+    Note { text: String },
+}
+
+/// The result of a call, as its line shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallResult {
+    pub ok: bool,
+    pub text: String,
 }
 
 /// A conversation, in one line.

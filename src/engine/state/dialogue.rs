@@ -1,10 +1,11 @@
 //! Holds a conversation over several requests: what was asked, found and answered, for the request that goes on with it.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
 use crate::editor::event::Exchange;
+use crate::state::shown_log::ShownLog;
 use crate::state::steering::Steering;
 use crate::state::transcript::Transcript;
 use sextant_base::lock::lock;
@@ -69,6 +70,8 @@ impl Dialogue {
 pub(crate) struct TalkStore {
     last: Mutex<Dialogue>,
     pub(crate) steering: Steering,
+    /// What the running task shows.
+    pub(crate) shown: Arc<ShownLog>,
 }
 
 impl TalkStore {
@@ -93,8 +96,13 @@ mod tests {
     fn a_conversation_is_told_in_order_with_what_was_found() {
         let result = LastResult { tool: "search".into(), ok: true, text: "a.py:1".into() };
         let mut dialogue = Dialogue::default();
-        dialogue.add(Exchange { request: "where is it".into(), answer: "in a.py".into(), results: vec![result] });
-        dialogue.add(Exchange { request: "and then".into(), answer: String::new(), results: Vec::new() });
+        dialogue.add(Exchange {
+            request: "where is it".into(),
+            answer: "in a.py".into(),
+            results: vec![result],
+            ..Exchange::default()
+        });
+        dialogue.add(Exchange { request: "and then".into(), ..Exchange::default() });
         assert_eq!(
             dialogue.lines(),
             ["The user asked: where is it", "search ok: a.py:1", "You answered: in a.py", "The user asked: and then"]

@@ -43,6 +43,7 @@ pub(crate) mod request;
 pub(crate) mod review;
 pub(crate) mod risk;
 pub(crate) mod session;
+pub(crate) mod shown_log;
 pub(crate) mod snapshots;
 pub(crate) mod span;
 pub(crate) mod steering;

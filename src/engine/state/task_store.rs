@@ -12,6 +12,7 @@ use crate::state::durable::Durable;
 use crate::state::journal::Checkpoint;
 use crate::state::memory_handle::Remember;
 use crate::state::review::review_store::ReviewStore;
+use crate::state::shown_log::ShownLog;
 use crate::state::task_trace::TraceLog;
 use sextant_store::workspace::record_folder::Record;
 
@@ -49,6 +50,8 @@ impl TaskStore {
     pub(crate) fn new(config: Arc<Config>, events: Arc<EventStream>, record: Option<Record>) -> Self {
         let trace = Arc::new(TraceLog::default());
         events.observe(Arc::<TraceLog>::clone(&trace));
+        let talk = TalkStore::default();
+        events.observe(Arc::<ShownLog>::clone(&talk.shown));
         Self {
             config,
             events,
@@ -57,7 +60,7 @@ impl TaskStore {
             durable: OnceCell::default(),
             recovered: OnceCell::default(),
             review: Arc::default(),
-            talk: TalkStore::default(),
+            talk,
             trace,
             shown: RwLock::default(),
             checkpoints: AtomicU64::default(),
