@@ -99,6 +99,15 @@ command('AgentAnswer', 'answer', {
     return require('sextant.command').complete_answer(lead)
   end,
 })
+command('AgentList', 'list', {
+  nargs = '*',
+  desc = 'List what a task introduced (new), what of it is still there (remaining), or what it fixed',
+  complete = function(lead)
+    return vim.tbl_filter(function(word)
+      return vim.startswith(word, lead)
+    end, { 'new', 'remaining', 'fixed' })
+  end,
+})
 command('AgentLog', 'log', {
   nargs = '*',
   desc = 'List the conversations of this workspace, or those that hold words, and open one again',

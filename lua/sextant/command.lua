@@ -288,6 +288,12 @@ function M.complete_answer(lead)
   end, list)
 end
 
+--- Lists what a task introduced, what of it remains, or what it fixed.
+function M.list(args)
+  args.range = 0
+  require('sextant.ui.introduced').list(args.fargs, where(args).path)
+end
+
 --- Lists the conversations of this workspace, or those that hold words.
 function M.log(args)
   args.range = 0

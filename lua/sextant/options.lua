@@ -1,8 +1,6 @@
 --- Defines the options: one row each, from which the defaults, the checks and the message to the binary derive.
 --
 -- `tests/docs.rs` compares the classes below and the help with the rows, and names what is missing.
-local nearest = require('sextant.nearest_name')
-
 local M = {}
 
 ---@class sextant.Options
@@ -17,6 +15,7 @@ local M = {}
 ---@field follow? boolean Show each edit in a code window of the tab that you are not in.
 ---@field questions? 'window'|'select' Where a question is answered: in Sextant's windows, or in `vim.ui.select` as soon as you do not type.
 ---@field quickfix? sextant.Options.quickfix
+---@field sign? sextant.Options.sign
 ---@field window? sextant.Options.window
 ---@field limits? sextant.Options.limits
 ---@field commands_allowed? string[] Commands that the agent may run without asking you, each the beginning of one.
@@ -36,6 +35,10 @@ local M = {}
 
 ---@class sextant.Options.quickfix
 ---@field open? boolean Open the quickfix list when a task has introduced diagnostics. The focus stays where it is.
+
+---@class sextant.Options.sign
+---@field text? string Sign at each diagnostic that a task introduced, as long as it is there; an empty text is none.
+---@field priority? integer Priority of this sign; above 10 it covers the one of the diagnostic.
 
 ---@class sextant.Options.window
 ---@field height? integer Lines of the answer window.
@@ -178,6 +181,20 @@ M.rows = {
     help = 'Open the quickfix list when a task has introduced diagnostics. The focus stays where it is.',
   },
   {
+    name = 'sign.text',
+    type = 'string',
+    default = '▸',
+    help = 'Sign at each diagnostic that a task introduced, as long as it is there; an empty text is none.',
+    here = true,
+  },
+  {
+    name = 'sign.priority',
+    type = 'integer',
+    default = 5,
+    help = 'Priority of this sign; above 10 it covers the one of the diagnostic.',
+    here = true,
+  },
+  {
     name = 'window.height',
     type = 'integer',
     default = 12,
@@ -291,70 +308,6 @@ function M.choices(name)
   return by_name[name].choices
 end
 
-local LUA_TYPES = { boolean = 'boolean', integer = 'number', number = 'number', string = 'string' }
-
--- A value in a message, in one short line.
-local function shown(value)
-  return (vim.inspect(value, { newline = ' ', indent = '' }):gsub('^(' .. ('.'):rep(40) .. ').+$', '%1…'))
-end
-
----@param row sextant.Option
----@param problems string[]
-local function check_value(row, value, problems)
-  local wanted = LUA_TYPES[row.type] or 'table'
-  local must
-  if type(value) ~= wanted then
-    must = row.choices and ('one of ' .. table.concat(row.choices, ', ')) or ('a ' .. wanted)
-  elseif row.choices and not vim.list_contains(row.choices, value) then
-    must = ('one of %s%s'):format(table.concat(row.choices, ', '), nearest.hint(value, row.choices))
-  elseif wanted == 'number' and (value < 0 or row.type == 'integer' and value % 1 ~= 0) then
-    must = row.type == 'integer' and 'a whole number, 0 at least' or 'a number, 0 at least'
-  end
-  if must then
-    problems[#problems + 1] = ('option `%s` is %s and must be %s'):format(row.name, shown(value), must)
-  end
-end
-
--- The names that a name at this place may be meant for: those beside it, and every option.
----@return string[]
-local function names(defaults, path)
-  local known = vim.tbl_map(function(key)
-    return path .. key
-  end, vim.tbl_keys(defaults))
-  vim.list_extend(known, vim.tbl_keys(by_name))
-  table.sort(known)
-  return known
-end
-
-local function check(given, defaults, path, problems)
-  for key, value in pairs(given) do
-    local name = path .. tostring(key)
-    local row, section = by_name[name], type(defaults[key]) == 'table'
-    if row then
-      check_value(row, value, problems)
-    elseif not section then
-      problems[#problems + 1] = ('unknown option `%s`%s'):format(name, nearest.hint(name, names(defaults, path)))
-    elseif type(value) ~= 'table' then
-      problems[#problems + 1] = ('option `%s` is %s and must be a table'):format(name, shown(value))
-    else
-      check(value, defaults[key], name .. '.', problems)
-    end
-  end
-end
-
--- A list in which each entry is a name or a table; the binary checks the contents of a table.
-local function check_commands(given, problems)
-  if not vim.islist(given) then
-    problems[#problems + 1] = 'option `commands` must be a list'
-    return
-  end
-  for i, command in ipairs(given) do
-    if type(command) ~= 'string' and type(command) ~= 'table' then
-      problems[#problems + 1] = ('option `commands[%d]` must be a name or a table'):format(i)
-    end
-  end
-end
-
 --- The user's options over the defaults, and a list of their faults.
 ---@param given table
 ---@return sextant.Options options, string[] problems
@@ -363,11 +316,7 @@ function M.resolve(given)
   if type(given) ~= 'table' then
     return vim.deepcopy(M.defaults), { 'setup() takes a table' }
   end
-  check(given, M.defaults, '', problems)
-  if type(given.commands) == 'table' then
-    check_commands(given.commands, problems)
-  end
-  table.sort(problems)
+  require('sextant.option_checks').check(given, M.defaults, by_name, problems)
   if #problems > 0 then
     return vim.deepcopy(M.defaults), problems
   end

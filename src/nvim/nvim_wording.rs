@@ -153,7 +153,8 @@ mod tests {
             sources: vec![],
         };
         let title = "t\u{202e}".to_owned();
-        let event = Event::Introduced { title, entries: vec![entry], open: false, amend: false, of: String::new() };
+        let (of, task, fixed) = (String::new(), String::new(), Vec::new());
+        let event = Event::Introduced { title, entries: vec![entry], open: false, amend: false, of, task, fixed };
         let read: Value = serde_json::from_str(&json(None, &event).unwrap()).unwrap();
         assert_eq!(read["title"], "t\u{fffd}");
         assert_eq!(read["entries"][0]["text"], "b\u{fffd}c");

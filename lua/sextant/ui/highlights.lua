@@ -12,6 +12,7 @@ M.links = {
   SextantConflict = 'WarningMsg',
   SextantError = 'DiagnosticVirtualTextError',
   SextantWarning = 'DiagnosticVirtualTextWarn',
+  SextantIntroduced = 'DiagnosticSignWarn',
   SextantFlash = 'IncSearch',
   SextantPhase = 'Comment',
   SextantThinking = 'Comment',

@@ -23,12 +23,20 @@ end
 
 local open
 
-function open(count)
+---@param count integer
+---@param enters? boolean
+function open(count, enters)
   require('sextant.ui.say').when_normal(function()
     local room = require('sextant.ui.room')
+    local function enter()
+      local win = enters and room.list_window()
+      if win then
+        api.nvim_set_current_win(win)
+      end
+    end
     -- The user's own height of an open list stays.
     if room.list_window() then
-      return
+      return enter()
     end
     local function split(height)
       local here = api.nvim_get_current_win()
@@ -42,8 +50,35 @@ function open(count)
         open(count)
       end
     end
-    room.open({ kind = 'list', wanted = room.list_height(count), open = split, back = come_back }, false)
+    room.open({ kind = 'list', wanted = room.list_height(count), open = split, back = come_back }, enters == true)
+    enter()
   end)
+end
+
+--- Brings a list that was put here up to date, if it is still there.
+---@param key string
+---@param items table[]
+---@param title string
+function M.amend(key, items, title)
+  local known = lists[key]
+  if known and vim.fn.getqflist({ id = known, nr = 0 }).id ~= 0 then
+    vim.fn.setqflist({}, 'r', { id = known, items = items, title = title })
+  end
+end
+
+--- Puts a list that the user has asked for, and enters it.
+---@param key string
+---@param items table[]
+---@param title string
+function M.put(key, items, title)
+  local current = vim.fn.getqflist({ context = 1 }).context
+  if type(current) == 'table' and current.sextant == key then
+    M.amend(key, items, title)
+  else
+    vim.fn.setqflist({}, ' ', { items = items, title = title, context = { sextant = key } })
+    lists[key] = vim.fn.getqflist({ id = 0 }).id
+  end
+  open(#items, true)
 end
 
 -- An empty list of ours takes no room; the user's own list stays.

@@ -244,6 +244,7 @@ local renderers = {
   end,
   introduced = function(event)
     require('sextant.ui.quickfix').show(event)
+    require('sextant.ui.introduced').show(event)
   end,
   finished = function(event)
     begun = nil

@@ -18,6 +18,7 @@ use crate::events::envelope::TaskEvent;
 use crate::plan::work_mode::Mode;
 use crate::run::{finish, quickfix_lists};
 use crate::state::answer_status::Status;
+use crate::state::comparison::Verdict;
 use crate::state::diagnostics_hub::OWN_CANCEL;
 use crate::state::edit_answer::EditAnswer;
 use crate::state::edit_service::EditService;
@@ -357,5 +358,7 @@ async fn show(edits: &EditService, work: &mut TaskWork, text: String) {
     }
     let verdict = finish::known_verdict(edits, work).await;
     let new: Vec<_> = verdict.new_from(edits.workspace.config.diagnostics.severity_floor).cloned().collect();
-    quickfix_lists::show(&edits.hub, work, &new, &[]).await;
+    // A later call of the client may answer what is not known yet.
+    let verdict = Verdict { pending: Vec::new(), ..verdict };
+    quickfix_lists::show(&edits.hub, work, &new, &verdict).await;
 }

@@ -288,6 +288,12 @@ pub enum Event {
         /// The owner of the list: a client's task; empty for the task that runs, or ran last.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         of: String,
+        /// The task.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        task: String,
+        /// The diagnostics that it has fixed, at the places where they stood.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        fixed: Vec<QuickfixEntry>,
     },
     /// A process died during this task. The task can be resumed or undone.
     Interrupted {

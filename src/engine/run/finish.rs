@@ -70,7 +70,7 @@ pub(crate) async fn finish(
         found
     };
     let new: Vec<LocatedDiagnostic> = verdict.new_from(floor).map(with_word).collect();
-    quickfix_lists::show(&edits.hub, work, &new, &verdict.pending).await;
+    quickfix_lists::show(&edits.hub, work, &new, &verdict).await;
     reached::keep_open(&edits.hub.looked, &new.iter().filter_map(|found| found.diagnostic.location.file()).collect())
         .await;
     let reach = work.reports.reach.as_ref().map(LookReach::words);

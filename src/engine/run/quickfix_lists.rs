@@ -7,11 +7,13 @@ use std::collections::BTreeSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::diagnostics::{collect_diagnostics, reached};
+use crate::edit::edit_guard;
 use crate::editor::event::{Event, QuickfixEntry};
 use crate::events::envelope::TaskEvent;
 use crate::events::stream::EventStream;
 use crate::plan::work_mode::Mode;
 use crate::state::agent_config::Config;
+use crate::state::comparison::{self, Verdict};
 use crate::state::diagnostics_hub::{DiagnosticsHub, OWN_CANCEL};
 use crate::state::edit_baseline::{without_late, without_others};
 use crate::state::edit_service::EditService;
@@ -20,8 +22,7 @@ use crate::state::pending_report::{self, PendingReport};
 use crate::state::snapshots::{SnapshotKey, with_created};
 use crate::state::task::{Task, TaskWork};
 use crate::state::task_scope::Scope;
-use crate::state::{answer_status, comparison};
-use crate::state::{concurrent_edits, render};
+use crate::state::{answer_status, concurrent_edits, fixed_entries, render};
 use sextant_base::deadline::Deadline;
 use sextant_base::plural::counted;
 use sextant_diagnostics::located::LocatedDiagnostic;
@@ -31,17 +32,17 @@ const MOST: usize = 8;
 
 /// Shows the list of a task that has changed something, at its end. It replaces the lists of earlier tasks, except
 /// those of clients, which are not the user's own.
-pub(crate) async fn show(
-    hub: &DiagnosticsHub,
-    work: &mut TaskWork,
-    new: &[LocatedDiagnostic],
-    pending: &[PendingReport],
-) {
+pub(crate) async fn show(hub: &DiagnosticsHub, work: &mut TaskWork, new: &[LocatedDiagnostic], verdict: &Verdict) {
     if work.journal.is_empty() {
         return;
     }
     let of = if work.intent.client.is_some() { work.journal.task.clone() } else { String::new() };
     let entries: Vec<QuickfixEntry> = new.iter().map(render::entry).collect();
+    let known = collect_diagnostics::known(hub).await;
+    let start = with_created(&work.reports.start, &work.reports.created, &known);
+    let floor = hub.workspace.config.diagnostics.severity_floor;
+    let fixed = fixed_entries::listed(&verdict.fixed, floor, &start, &known).await;
+    let pending = &verdict.pending;
     // A client whose task has introduced nothing has no list.
     if !of.is_empty() && entries.is_empty() && !work.reports.shown {
         return;
@@ -53,9 +54,11 @@ pub(crate) async fn show(
         start: work.reports.start.clone(),
         created: work.reports.created.clone(),
         late: work.reports.elsewhere.late.clone(),
-        pending: pending.to_vec(),
+        consent: work.intent.consent.clone(),
+        pending: pending.clone(),
         title: title(&work.request, pending),
         entries,
+        fixed,
     };
     emit(&hub.workspace.config, &hub.events, &listed, work.reports.shown);
     work.reports.shown = true;
@@ -74,13 +77,15 @@ fn title(request: &str, pending: &[PendingReport]) -> String {
 }
 
 fn emit(config: &Config, events: &EventStream, listed: &Listed, amend: bool) {
-    let Listed { of, task, title, entries, .. } = listed;
+    let Listed { of, task, title, entries, fixed, .. } = listed;
     let event = Event::Introduced {
         title: title.clone(),
         entries: entries.clone(),
         open: config.quickfix.open && of.is_empty(),
         amend,
         of: of.clone(),
+        task: task.clone(),
+        fixed: fixed.clone(),
     };
     // Another task may be worked on meanwhile.
     events.emit(Some(task), TaskEvent::Shown { event });
@@ -109,7 +114,7 @@ pub(crate) async fn follow(edits: &EditService) {
     let lists = edits.hub.listed.lock().await.clone();
     for listed in lists {
         let Some(now) = as_known(edits, &listed).await else { continue };
-        let is_same = now.title == listed.title && now.entries == listed.entries;
+        let is_same = now.title == listed.title && now.entries == listed.entries && now.fixed == listed.fixed;
         let mut known = edits.hub.listed.lock().await;
         // A task that has ended meanwhile has a list of its own.
         let Some(place) = known.iter_mut().find(|known| known.task == listed.task) else { continue };
@@ -133,10 +138,12 @@ async fn as_known(edits: &EditService, listed: &Listed) -> Option<Listed> {
     without_late(&mut start, &mut after, &listed.late, floor);
     let mut verdict = comparison::compared(&start, &after, &[]).await;
     concurrent_edits::leave_out(&mut verdict, &journal, &known);
+    edit_guard::discount_all(&journal, &listed.consent, &mut verdict);
+    let fixed = fixed_entries::listed(&verdict.fixed, floor, &start, &known).await;
     let entries = verdict.new_from(floor).map(render::entry).collect();
     let pending = if journal.net().is_empty() { Vec::new() } else { still_open(&edits.hub, &listed.pending).await };
     let title = title(&listed.request, &pending);
-    Some(Listed { entries, pending, title, ..listed.clone() })
+    Some(Listed { entries, fixed, pending, title, ..listed.clone() })
 }
 
 /// The entries that are still unknown: a silent provider may have answered since.

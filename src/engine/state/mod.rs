@@ -18,6 +18,7 @@ pub(crate) mod edit_answer;
 pub(crate) mod edit_baseline;
 pub(crate) mod edit_request;
 pub(crate) mod edit_service;
+pub(crate) mod fixed_entries;
 pub(crate) mod frequent_codes;
 pub(crate) mod in_flight;
 pub(crate) mod journal;

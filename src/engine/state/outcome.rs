@@ -8,6 +8,7 @@ use crate::editor::event::{Event, QuickfixEntry};
 use crate::events::envelope::TraceEntry;
 use crate::plan::plan_progress::Objection;
 use crate::state::answer_status::Status;
+use crate::state::authority::Consent;
 use crate::state::pending_report::PendingReport;
 use crate::state::render::Line;
 use crate::state::snapshots::{SnapshotKey, Snapshots};
@@ -58,11 +59,15 @@ pub(crate) struct Listed {
     pub(crate) created: BTreeSet<String>,
     /// The part of the start that was first known after an edit that may have brought it.
     pub(crate) late: BTreeSet<SnapshotKey>,
+    /// The user's permissions: a removed check may not count as a fix.
+    pub(crate) consent: Consent,
     /// The reports that were missing at its end and are still missing.
     pub(crate) pending: Vec<PendingReport>,
     /// The list as it was shown last.
     pub(crate) title: String,
     pub(crate) entries: Vec<QuickfixEntry>,
+    /// The diagnostics that it has fixed, at the places where they stood.
+    pub(crate) fixed: Vec<QuickfixEntry>,
 }
 
 /// The end of a piece of work, with events still to show. They follow after the door is free for the next command,

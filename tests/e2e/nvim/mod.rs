@@ -19,6 +19,7 @@ mod freshness;
 mod gone;
 mod hidden;
 mod in_sight;
+mod introduced;
 mod languages;
 pub mod memory;
 mod mended;
