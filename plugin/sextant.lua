@@ -78,8 +78,8 @@ command('AgentUndo', 'undo', {
   nargs = '?',
   bang = true,
   desc = 'Take back what the last task changed, or a step or symbol of it; again for the task before',
-  complete = function(lead)
-    return require('sextant.edit.undo_completion').complete(lead)
+  complete = function(lead, line)
+    return require('sextant.command').complete_undo(lead, line)
   end,
 })
 command('AgentRedo', 'redo', { nargs = 0, desc = 'Bring back what was undone last' })

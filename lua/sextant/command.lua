@@ -200,6 +200,11 @@ function M.undo(args)
   rpc.send('undo', { target = text_of(args), partial = args.bang, place = where(args) })
 end
 
+--- The parts of the last task, and the requests of the tasks whose changes stand.
+function M.complete_undo(lead, line)
+  return require('sextant.edit.undo_completion').complete_undo(lead, line, where({ range = 0, bang = false }))
+end
+
 function M.redo(args)
   args.range = 0
   rpc.send('redo', { place = where(args) })
@@ -303,7 +308,7 @@ end
 --- Opens the answer window again.
 function M.show()
   if not require('sextant.ui.answer').show() then
-    say('there is no answer yet; `:AgentAsk {request}` asks')
+    say('no answer here yet; `:AgentLog` lists earlier ones')
   end
 end
 

@@ -179,6 +179,9 @@ impl NvimDoor {
             "find_target" => self.find_target(json),
             "outlines" => self.outlines(json),
             "titles_waiting" => self.titles_waiting(json),
+            "requests_standing" => self.requests_standing(json),
+            "asked_before" => self.asked_before(json),
+            "ask_again" => self.ask_again(json),
             "apply" => self.apply(json),
             "log" => self.log(json),
             "reopen" => self.reopen(json),
@@ -327,7 +330,7 @@ impl NvimDoor {
         let lines = range.or_else(|| at_cursor.then_some((place.line, place.line)));
         let (path, workspace) = (Some(place.path), place.workspace);
         let entry = place.entry;
-        Ok((open, Request { text, path, lines, symbols: Vec::new(), workspace, follows, entry }))
+        Ok((open, Request { text, path, lines, workspace, follows, entry, ..Request::default() }))
     }
 
     /// The session of the workspace that a file belongs to: the folder that Neovim was started in, if the file is

@@ -16,13 +16,26 @@ local by_line = {}
 ---@type string?
 local root = nil
 
-local function reopen()
-  local id = by_line[vim.fn.line('.')]
-  if not id then
-    return require('sextant.ui.say').say('no conversation is on this line')
+-- Does something with the conversation under the cursor.
+---@param act fun(id: string)
+---@return fun()
+local function with_one(act)
+  return function()
+    local id = by_line[vim.fn.line('.')]
+    if not id then
+      return require('sextant.ui.say').say('no conversation is on this line')
+    end
+    act(id)
   end
-  require('sextant.rpc.channel').send('reopen', { id = id, root = root })
 end
+
+local reopen = with_one(function(id)
+  require('sextant.rpc.channel').send('reopen', { id = id, root = root })
+end)
+
+local again = with_one(function(id)
+  require('sextant.ui.ask_again').ask(id, root)
+end)
 
 local function find()
   vim.ui.input({ prompt = 'Find in conversations: ' }, function(words)
@@ -34,6 +47,7 @@ end
 
 local KEYS = {
   { '<CR>', reopen, 'open the conversation again; i there asks on' },
+  { 'a', again, 'ask its first request again, with its scope and mode' },
   { 's', find, 'list those that hold words' },
   { 'q', '<Cmd>close<CR>', 'close the list' },
 }

@@ -44,6 +44,17 @@ local HISTORY = {
     end,
     'Show the trace of the task under the cursor',
   },
+  {
+    'a',
+    function()
+      local entry = by_line[vim.fn.line('.')]
+      if not entry then
+        return require('sextant.ui.say').say('no task is on this line')
+      end
+      require('sextant.ui.ask_again').ask(entry.task, root)
+    end,
+    'Ask the request under the cursor again, with its scope and mode',
+  },
   { 'R', '<Cmd>AgentHistory<CR>', 'Make the list again' },
 }
 

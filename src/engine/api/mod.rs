@@ -38,6 +38,10 @@ pub use crate::state::outside_clients::OutsideClient;
 pub use crate::state::request::Request;
 pub use crate::state::undo_target::{ChangedLines, Target};
 
+// Requests of before.
+pub use crate::commands::ask_again::AskedBefore;
+pub use crate::state::request::EarlierTask;
+
 // Reviews.
 pub use crate::commands::edit_diff::DiffRefused;
 pub use crate::commands::review_changes::{ReviewAction, ReviewRequest, ReviewScope, ReviewState};

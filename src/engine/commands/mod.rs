@@ -4,6 +4,7 @@ pub(crate) mod answer_question;
 pub(crate) mod apply_block;
 pub(crate) mod approve;
 pub(crate) mod ask;
+pub(crate) mod ask_again;
 pub(crate) mod block_edit;
 pub(crate) mod changed_text;
 pub(crate) mod client_call;

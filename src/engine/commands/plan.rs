@@ -9,7 +9,7 @@ use crate::durable::{self, open_store, plan_size, stored_traces};
 use crate::edit::recover;
 use crate::editor::event::Event;
 use crate::memory::keep;
-use crate::plan::work_mode::Phase;
+use crate::plan::work_mode::{Mode, Phase};
 use crate::plan::{Plan, plan_event};
 use crate::planner::make::{self, PlanRequest};
 use crate::planner::{replan, waiting_list};
@@ -72,10 +72,12 @@ pub(crate) async fn make_plan(
     recover::recover(&session.edits).await;
     let scope =
         stop::unless_stopped(&session.edits.making, cancel, requested::scope(&session.workspace, request)).await??;
+    let earlier = request.earlier.as_ref().and_then(|earlier| earlier.mode);
+    let mode = earlier.map_or_else(|| session.plans.mode(), Mode::from);
     let mut task = stop::unless_stopped(
         &session.edits.making,
         cancel,
-        start::begin(&session.edits, session.model.as_ref(), request, session.plans.mode(), scope, cancel),
+        start::begin(&session.edits, session.model.as_ref(), request, mode, scope, cancel),
     )
     .await??;
     let (edits, model) = (&session.edits, session.model.as_ref());

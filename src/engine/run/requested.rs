@@ -35,6 +35,9 @@ pub(crate) async fn requested(workspace: &Workspace, request: &Request) -> Resul
 /// The scope of a task: named symbols, or the innermost symbol around the lines, or the file.
 pub(crate) async fn scope(workspace: &Workspace, request: &Request) -> Result<Scope, Failure> {
     let document = requested(workspace, request).await?;
+    if let Some(earlier) = &request.earlier {
+        return Ok(earlier.scope.clone());
+    }
     if !request.symbols.is_empty() {
         let mut symbols = Vec::new();
         for given in &request.symbols {

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::state::agent_config::PlanMode;
+use crate::state::task_scope::Scope;
+
 /// A request as a door passes it on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -19,4 +22,15 @@ pub struct Request {
     pub follows: bool,
     /// The text of an entry of a list, such as the quickfix list, that the request was made on; empty elsewhere.
     pub entry: String,
+    /// The scope and mode of the same request before, where the user asks it again. No program outside sends it.
+    #[serde(skip)]
+    pub earlier: Option<EarlierTask>,
+}
+
+/// The scope and mode of an earlier task, for the request that repeats it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EarlierTask {
+    pub(crate) scope: Scope,
+    /// The way in which its plan was carried out; `None` for a request without a plan.
+    pub(crate) mode: Option<PlanMode>,
 }

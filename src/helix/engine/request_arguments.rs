@@ -134,7 +134,7 @@ impl EngineHost {
         let lines = file.as_ref().and_then(|_| place.lines());
         let path = file.map(|file| file.to_string_lossy().into_owned());
         let text = if place.forbid_edits { format!("{text}. Do not change anything.") } else { text.clone() };
-        Ok(Request { text, path, lines, symbols, workspace, follows: place.follows, entry: String::new() })
+        Ok(Request { text, path, lines, symbols, workspace, follows: place.follows, ..Request::default() })
     }
 }
 

@@ -7,6 +7,9 @@ use serde_json::{Map, Value, json};
 
 use crate::door::{NvimDoor, UsedWorkspace};
 use crate::lua_messages::list;
+use crate::nvim_wording;
+use sextant_base::failure::Failure;
+use sextant_engine::api::{AskedBefore, Command, Event};
 
 /// The receiver of the answers.
 const ANSWERED: &str = "require('sextant.rpc.inquiry').answered(...)";
@@ -21,6 +24,12 @@ struct InquiryParams {
     /// The files whose symbols are wanted.
     #[serde(deserialize_with = "list")]
     paths: Vec<String>,
+}
+
+/// The task that a page names.
+fn task(json: &str) -> String {
+    let given = serde_json::from_str::<Value>(json).unwrap_or_default();
+    given["task"].as_str().unwrap_or_default().to_owned()
 }
 
 impl NvimDoor {
@@ -51,6 +60,51 @@ impl NvimDoor {
                 None => Vec::new(),
             };
             door.tell_lua(ANSWERED, json!({"id": id, "result": titles})).await;
+        });
+    }
+
+    /// The requests of the tasks here that an undo can take, newest first.
+    pub(super) fn requests_standing(self: &Arc<Self>, json: &str) {
+        let InquiryParams { id, .. } = serde_json::from_str(json).unwrap_or_default();
+        let (door, open) = (Arc::clone(self), self.asked_in(json));
+        tokio::spawn(async move {
+            let requests = match &open {
+                Some(open) => open.session.standing_requests().await,
+                None => Vec::new(),
+            };
+            door.tell_lua(ANSWERED, json!({"id": id, "result": requests})).await;
+        });
+    }
+
+    /// The request of an earlier task, which the Lua layer asks again.
+    pub(super) fn asked_before(self: &Arc<Self>, json: &str) {
+        let InquiryParams { id, .. } = serde_json::from_str(json).unwrap_or_default();
+        let (door, open, task) = (Arc::clone(self), self.asked_in(json), task(json));
+        tokio::spawn(async move {
+            let known = match &open {
+                Some(open) => open.session.asked_before(&task).await,
+                None => Err(Failure::user("its workspace is not in use any more", "list the tasks again")),
+            };
+            let result = match known {
+                Ok(known) => json!({"text": known.request.text, "plans": known.plans}),
+                Err(failure) => json!({"failure": nvim_wording::failure(&failure)}),
+            };
+            door.tell_lua(ANSWERED, json!({"id": id, "result": result})).await;
+        });
+    }
+
+    /// Asks the request of an earlier task again.
+    pub(super) fn ask_again(self: &Arc<Self>, json: &str) {
+        let Some(open) = self.asked_in(json) else {
+            return self.refuse(Failure::user("its workspace is not in use any more", "list the tasks again"));
+        };
+        let (door, task) = (Arc::clone(self), task(json));
+        tokio::spawn(async move {
+            match open.session.asked_before(&task).await {
+                Ok(AskedBefore { request, plans: true }) => door.submit(&open, Command::Plan(request)),
+                Ok(AskedBefore { request, plans: false }) => door.submit(&open, Command::Ask(request)),
+                Err(failure) => open.session.emit(Event::refused(failure)),
+            }
         });
     }
 

@@ -7,6 +7,7 @@ use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
 use crate::support::replies::{change, says};
+use crate::support::scripted::calls;
 
 const TEXT: &str = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n";
 
@@ -225,4 +226,120 @@ async fn the_health_check_does_the_handshake_and_names_each_fix() {
     ] {
         assert!(health.contains(part), "{part}: {health}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_that_is_opened_again_shows_its_calls_and_the_words_that_steered_it() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let look = step("read_symbol", json!({"symbol": "a.py::g"}), true);
+    let replies = [look, run(&["touch", "made"]), edit("return 1", "return 11", true), says("f is changed")];
+    let server = ModelServer::start(replies).await;
+    let mut first = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    first.command_until("AgentAsk change f", "SextantQuestion").await;
+    first.command("AgentAsk! and keep the name").await;
+    first.answered("for the running task: and keep the name").await;
+    first.task("AgentAnswer 3").await;
+    let ran = first.answered("f is changed").await;
+    let said = |window: &str| -> Vec<String> {
+        let is_shown = |line: &&str| {
+            line.starts_with(|first: char| first.is_ascii_digit())
+                || line.starts_with("… for")
+                || line.starts_with("# ")
+        };
+        window.lines().filter(is_shown).map(str::to_owned).collect()
+    };
+    drop(first);
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.command_shows("AgentShow", "no answer here yet; `:AgentLog` lists earlier ones").await;
+    nvim.command_shows("AgentLog", "change f").await;
+    nvim.keys("<CR>").await;
+    let again = nvim.answered("f is changed").await;
+    assert_eq!(said(&again), said(&ran), "{again}");
+    for part in ["1. read_symbol a.py::g\n   ", "… for the running task: and keep the name", "3. edit_file a.py\n   "]
+    {
+        assert!(again.contains(part), "{part}: {again}");
+    }
+    assert_eq!(again.matches("f is changed").count(), 1, "{again}");
+    // It goes on, and the next request is below.
+    server.push(says("yes"));
+    nvim.keys_show("i", "Ask about ").await;
+    nvim.keys("are you sure<CR>").await;
+    nvim.finished().await;
+    let window = nvim.answered("\nyes").await;
+    assert!(window.starts_with(again.trim_end()), "{window}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_is_asked_again_with_its_scope_and_mode() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let wide = edit("return 2", "return 22", true);
+    let script = [edit("return 1", "return 11", false), wide, says("left g alone")];
+    let server = ModelServer::start(script).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("AgentAsk change it").await;
+    nvim.command("normal! G").await;
+    nvim.command_shows("AgentLog", "change it").await;
+    nvim.keys("a").await;
+    assert_eq!(nvim.wait("SextantStarted").await["mode"], "simple");
+    nvim.finished().await;
+    let window = nvim.answered("left g alone").await;
+    assert!(window.starts_with("# change it") && window.contains("✗"), "{window}");
+    assert!(server.requests()[1].said_by("user").contains("a.py::f"), "the scope of before");
+    assert_eq!(project.read("a.py"), TEXT.replace("return 1", "return 11"));
+    // A plan, from the history.
+    let plan = || {
+        let step = json!({"title": "change g", "symbols": ["a.py::g"], "because": "asked", "expect": "changed"});
+        Reply::Json(json!({"title": "One change", "reason": "asked", "steps": [step], "confidence": 1}))
+    };
+    [plan(), edit("return 2", "return 22", false), plan()].into_iter().for_each(|reply| server.push(reply));
+    nvim.command("AgentMode supervised").await;
+    nvim.command_until("wincmd t | only | AgentPlan make g larger", "SextantPlan").await;
+    nvim.keys("a").await;
+    nvim.finished().await;
+    nvim.command("AgentMode planner").await;
+    nvim.command_shows("wincmd t | only | AgentHistory", "“make g larger” ← undo").await;
+    nvim.keys("a").await;
+    assert_eq!(nvim.wait("SextantStarted").await["mode"], "supervised");
+    let event = nvim.wait("SextantPlan").await;
+    assert_eq!(event["phase"], "waiting for approval", "{event}");
+    assert!(nvim.screen.text().contains("make g larger"), "{}", nvim.screen.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_cannot_be_read_is_kept_for_the_trace_as_the_model_wrote_it() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let broken = || calls("I edit.", &[("edit_file", json!({"pth": "a.py"}))]);
+    let server = ModelServer::start([broken(), broken(), broken()]).await;
+    let with = options(&server).replacen("model = 'm'", "model = 'm', style = 'conversation', context = 64000", 1);
+    let mut nvim = Nvim::open_on_screen(&project, &with, &["ruff"], "a.py").await;
+    let summary = nvim.task("AgentAsk change f").await;
+    assert!(summary.contains("`:AgentTrace` shows the reply"), "{summary}");
+    nvim.command("AgentTrace").await;
+    assert!(holds(&nvim, "vim.api.nvim_buf_get_name(0) == 'sextant://trace'").await);
+    let page: String = nvim.lua("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')").await;
+    assert!(page.contains("    edit_file {\"pth\":\"a.py\"}"), "{page}");
+}
+
+async fn offered(nvim: &Nvim, line: &str) -> Vec<String> {
+    nvim.lua(&format!("return vim.fn.getcompletion('{line}', 'cmdline')")).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_undo_is_completed_with_the_words_of_requests() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let script = [edit("return 1", "return 11", false), edit("return 2", "return 22", false)];
+    let server = ModelServer::start(script).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("AgentAsk! make f larger").await;
+    nvim.task("AgentAsk! enlarge").await;
+    let all = offered(&nvim, "AgentUndo ").await;
+    let at = |word: &str| all.iter().position(|known| known == word);
+    assert!(at("task").is_some() && at("\"enlarge\"") < at("make f larger") && at("\"enlarge\"").is_some(), "{all:?}");
+    assert_eq!(offered(&nvim, "AgentUndo f lar").await, Vec::<String>::new(), "the line replaces the last word alone");
+    assert_eq!(offered(&nvim, "AgentUndo larg").await, ["\"enlarge\"", "make f larger"]);
+    assert_eq!(offered(&nvim, "AgentUndo make f l").await, ["larger"]);
+    assert_eq!(offered(&nvim, "AgentDiff larg").await, Vec::<String>::new());
+    nvim.task("AgentUndo make f larger").await;
+    assert_eq!(project.read("a.py"), TEXT.replace("return 2", "return 22"));
+    assert!(!offered(&nvim, "AgentUndo ").await.contains(&"make f larger".to_owned()));
 }
