@@ -114,10 +114,11 @@ pub(crate) async fn follow(edits: &EditService) {
     let lists = edits.hub.listed.lock().await.clone();
     for listed in lists {
         let Some(now) = as_known(edits, &listed).await else { continue };
-        let is_same = now.title == listed.title && now.entries == listed.entries && now.fixed == listed.fixed;
         let mut known = edits.hub.listed.lock().await;
         // A task that has ended meanwhile has a list of its own.
         let Some(place) = known.iter_mut().find(|known| known.task == listed.task) else { continue };
+        // Another look may have shown the same meanwhile.
+        let is_same = now.title == place.title && now.entries == place.entries && now.fixed == place.fixed;
         place.clone_from(&now);
         drop(known);
         if !is_same {

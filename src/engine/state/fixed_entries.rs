@@ -1,6 +1,6 @@
 //! The list of the diagnostics that a task has fixed: each at the place in the text of now where it stood.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::editor::event::QuickfixEntry;
 use crate::state::comparison::text_of;
@@ -52,18 +52,26 @@ struct MovedLines {
     then: LineIndex,
     now: LineIndex,
     edits: Vec<TextEdit>,
+    /// Lines of the first text that hold nothing.
+    blank: BTreeSet<usize>,
 }
 
 impl MovedLines {
     fn between(then: &str, now: &str) -> Option<Self> {
-        (then != now).then(|| Self { then: LineIndex::new(then), now: LineIndex::new(now), edits: hunks(then, now) })
+        if then == now {
+            return None;
+        }
+        let blank = then.split('\n').enumerate().filter(|(_, line)| line.is_empty()).map(|(at, _)| at).collect();
+        Some(Self { then: LineIndex::new(then), now: LineIndex::new(now), edits: hunks(then, now), blank })
     }
 
     /// The line of the second text for one of the first; both from 1.
     fn line(&self, line: u32) -> u32 {
         let at = usize::try_from(line).unwrap_or(1).saturating_sub(1);
-        let start = self.then.line_start(at.min(self.then.line_count().saturating_sub(1)));
-        let found = self.now.line_of(offset_after(start, &self.edits));
+        let at = at.min(self.then.line_count().saturating_sub(1));
+        // An insertion right before the first character of the line moves it.
+        let first = self.then.line_start(at) + usize::from(!self.blank.contains(&at));
+        let found = self.now.line_of(offset_after(first, &self.edits));
         u32::try_from(found).unwrap_or(u32::MAX).saturating_add(1)
     }
 }
