@@ -29,8 +29,7 @@ function M.open(title, lines, options)
     col = math.max(0, math.floor((vim.o.columns - width) / 2) - 1),
   })
   if options and options.wrap then
-    api.nvim_set_option_value('wrap', true, { win = win, scope = 'local' })
-    api.nvim_set_option_value('linebreak', true, { win = win, scope = 'local' })
+    require('sextant.ui.whole_words').keep(win)
     local rows = math.min(api.nvim_win_text_height(win, {}).all, vim.o.lines - 5)
     api.nvim_win_set_config(win, { height = rows })
   end

@@ -280,9 +280,7 @@ end
 --- Sets the look of a window where the plan is edited as text, with the keys that work there.
 ---@param win integer
 function M.furnish_text(win)
-  for _, option in ipairs({ 'wrap', 'linebreak' }) do
-    api.nvim_set_option_value(option, true, { win = win, scope = 'local' })
-  end
+  require('sextant.ui.whole_words').keep(win)
   M.fit(api.nvim_win_get_buf(win), 'as text', ':w makes it the plan · :q closes · :AgentPlan shows the plan again')
 end
 

@@ -90,7 +90,7 @@ end
 ---@return string[]
 function M.shorten(lines, width, room)
   local at = place(lines)
-  -- 'linebreak' keeps a cell for the space behind a word.
+  -- A row keeps a cell for the space behind a word.
   width = width - 1
   if not at or count(lines, width) <= room then
     return lines

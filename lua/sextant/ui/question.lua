@@ -79,7 +79,7 @@ function M.plan_lines(event, columns, room)
     options[#options + 1] = ('  %d  %s'):format(choice, option)
   end
   local text = '? ' .. event.text
-  -- 'linebreak' leaves cells of a row empty.
+  -- A word that moves to the next row leaves cells empty.
   local kept = math.max(2, room - rows(options, columns))
   if rows(vim.split(text, '\n', { plain = true }), columns - BREAK) > kept then
     text = require('sextant.ui.say').cut(text:gsub('%s+', ' '), kept * (columns - BREAK))

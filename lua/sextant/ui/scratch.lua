@@ -1,5 +1,6 @@
 --- Makes the buffers of Sextant's windows: their common options, and the windows that show them.
 local neovim = require('sextant.neovim')
+local whole_words = require('sextant.ui.whole_words')
 
 local M = {}
 local api = vim.api
@@ -149,6 +150,10 @@ function M.buffer(name, bufhidden)
   M.on_edit(buf, function(lines)
     M.set(buf, lines)
     dress(buf, name)
+    -- `:edit` has ended its watch.
+    for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+      whole_words.keep(win)
+    end
   end)
   return buf, true
 end
@@ -161,8 +166,6 @@ end
 ---@param win integer
 function M.furnish(win)
   local wanted = {
-    wrap = true,
-    linebreak = true,
     spell = false,
     list = false,
     number = false,
@@ -177,6 +180,7 @@ function M.furnish(win)
     -- The value is for this window alone: a buffer that the user opens in it later has the user's own.
     api.nvim_set_option_value(option, value, { win = win, scope = 'local' })
   end
+  whole_words.keep(win)
 end
 
 --- Changes a text that the user may not change.

@@ -1,4 +1,4 @@
---- Breaks a text into rows of a width, for text that Neovim does not wrap by itself.
+--- Breaks a text into rows of a width, between words alone: a path or a command in backticks stays whole where it fits.
 local M = {}
 local api = vim.api
 
@@ -14,14 +14,50 @@ local function fitting(text, width)
   return kept
 end
 
---- The rows of a text that is broken between words, and in a word that fills a row. A window breaks at some other
---- characters too, and takes no more rows than these.
+-- The last byte of the word that begins at a byte. A code span is a part of one word, with its spaces.
+---@param text string
+---@param from integer
+---@param width integer the most bytes of a span that stays whole
+---@return integer
+local function word_end(text, from, width)
+  local at = from
+  while at <= #text do
+    local stop = assert(text:find('[%s`]', at) or #text + 1)
+    if text:sub(stop, stop) ~= '`' then
+      return stop - 1
+    end
+    local close = text:find('`', stop + 1, true)
+    at = close and close - from < width and close + 1 or stop + 1
+  end
+  return #text
+end
+
+--- The words of a text with the byte that each begins at.
+---@param text string
+---@param width integer of a row
+---@return fun(): integer?, string?
+function M.words(text, width)
+  local at = 1
+  return function()
+    local from = text:find('%S', at)
+    if from then
+      local last = word_end(text, from, width)
+      if api.nvim_strwidth(text:sub(from, last)) > width then
+        last = assert(text:find('%s', from) or #text + 1) - 1
+      end
+      at = last + 1
+      return from, text:sub(from, last)
+    end
+  end
+end
+
+--- The rows of a text that is broken between words, and in a word that fills a row. A window takes no more rows.
 ---@param text string
 ---@param width integer
 ---@return string[]
 function M.rows(text, width)
   local rows, row = {}, ''
-  for word in text:gmatch('%S+') do
+  for _, word in M.words(text, width) do
     local longer = row == '' and word or (row .. ' ' .. word)
     if row ~= '' and api.nvim_strwidth(longer) > width then
       rows[#rows + 1] = row

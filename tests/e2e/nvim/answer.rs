@@ -200,3 +200,34 @@ async fn each_result_is_below_its_call_and_a_command_is_named() {
     let tokens: u64 = nvim.lua("return require('sextant').status().tokens").await;
     assert!(summary.contains(&format!("{tokens} tokens in")), "{tokens}: {summary}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_path_and_no_command_is_split_at_the_edge_of_a_window() {
+    let wholes = [
+        "src/services/diagnostics/collect-reports.lua:120:4",
+        "`cargo build --locked --release --package sextant-cli`",
+        ":AgentAnswer",
+        "tests/fixtures/projects/a-long-name/with.dots/conftest.py",
+    ];
+    let text = format!(
+        "The report of {} is the one; run {} and then {}. The file {} is next.",
+        wholes[0], wholes[1], wholes[2], wholes[3]
+    );
+    let (_project, _server, mut nvim) = opened(vec![says(&text)], options).await;
+    nvim.command("set breakindent showbreak=>>").await;
+    nvim.task("AgentAsk what is where?").await;
+    for columns in [80, 61, 100, 70] {
+        nvim.resize(columns, 24).await;
+        for whole in wholes {
+            nvim.screen.shows(whole).await;
+        }
+    }
+    assert_eq!(nvim.lua::<String>("return vim.o.breakat").await, " \t!@*-+;:,./?", "the user's option stays");
+    // What is taken from the window is the text alone.
+    nvim.command("AgentShow").await;
+    nvim.keys("gg/The report<CR>yy").await;
+    let yanked: String = nvim
+        .lua("vim.wait(30000, function() return vim.fn.getreg('\"') ~= '' end, 10) return vim.fn.getreg('\"')")
+        .await;
+    assert_eq!(yanked, format!("{text}\n"));
+}

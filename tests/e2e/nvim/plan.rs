@@ -230,7 +230,7 @@ async fn the_plan_is_edited_as_text_and_faults_stand_on_their_lines() {
     nvim.keys_show("e", "makes this text the plan").await;
     nvim.screen.shows(":w makes it the plan · :q closes").await;
     assert!(!nvim.screen.text().contains("approve and run"), "{}", nvim.screen.text());
-    assert!(nvim.lua::<bool>("return vim.wo.linebreak").await, "words are whole");
+    assert!(!nvim.lua::<bool>("return vim.wo.linebreak").await, "it would split paths");
     nvim.keys("u").await;
     assert!(nvim.text().await.contains("- [ ] change f\n"), "there is nothing to undo yet: {}", nvim.text().await);
     // An unknown state is a fault, and the plan stays as it was.
