@@ -27,21 +27,45 @@ local function binary(health, options)
   end
 end
 
--- Does the handshake: a process that answers is of the right version and takes the options.
-local function process(health, usable)
+-- Does the handshake: a process that answers is of the right version and takes the options. One that refuses gives the
+-- cause, with the fix in parentheses at its end.
+---@return boolean done
+local function process(health)
   local rpc = require('sextant.rpc.channel')
-  if usable then
-    local info, ms = rpc.handshake()
-    if info then
-      health.ok(('handshake done in %d ms: model %s, workspace %s'):format(ms, info.model, info.root))
-    else
-      health.error('the handshake failed; `:messages` has the reason', {
-        'look into ' .. rpc.log_path(),
-        ('run `cargo build --release` in %s'):format(rpc.folder),
-      })
-    end
+  local info, ms, why = rpc.handshake()
+  if info then
+    health.ok(('handshake done in %d ms: model %s, workspace %s'):format(ms, info.model, info.root))
+    return true
   end
-  health.info('log: ' .. rpc.log_path())
+  local cause, fix = (why or ''):match('^(.-) (%b())$')
+  if cause then
+    local given, allowed = cause:match('unknown variant `([^`]+)`, expected one of (.*)$')
+    local choices = vim.iter((allowed or ''):gmatch('`([^`]+)`')):totable()
+    cause = cause .. (given and require('sextant.nearest_name').hint(given, choices) or '')
+    health.error('the handshake failed: ' .. cause, { fix:sub(2, -2) })
+  else
+    health.error('the handshake failed: ' .. (why or 'no answer'), {
+      'look into ' .. rpc.log_path(),
+      ('run `cargo build --release` in %s'):format(rpc.folder),
+    })
+  end
+  return false
+end
+
+-- The process and its model. A cause stands alone: what follows from it would only hide it.
+local function agent(health, options, is_valid)
+  local model = require('sextant.health_model')
+  local has_key = not is_valid or model.key(health, options.model)
+  local found = binary(health, options)
+  if not is_valid then
+    health.info('model and handshake are checked when setup() has no mistakes')
+  elseif not has_key then
+    health.info('the handshake is done when the model has its key')
+    model.address(health, options.model)
+  elseif found and process(health) then
+    model.address(health, options.model)
+  end
+  health.info('log: ' .. require('sextant.rpc.channel').log_path())
 end
 
 -- Where the record of each workspace lies, and whether it can be written.
@@ -178,9 +202,7 @@ function M.check()
   for _, problem in ipairs(problems) do
     health.error('setup(): ' .. problem, { 'see :help ' .. help_of(problem) })
   end
-  local found = binary(health, options)
-  process(health, found and #problems == 0)
-  require('sextant.health_model').check(health, options.model)
+  agent(health, options, #problems == 0)
   database(health)
   grammars(health)
   health.start('sextant: language servers')

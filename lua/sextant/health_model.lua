@@ -48,24 +48,33 @@ local function connects(host, port)
   return done and not why, why or 'no answer in time'
 end
 
+--- Checks that the model has its key.
 ---@param health table `vim.health`
 ---@param model table the option
-function M.check(health, model)
-  local provider = model.provider
-  if provider == 'offline' then
-    return health.ok('model: offline, which needs no address and no key')
-  end
-  local known = PROVIDERS[provider] or {}
-  local url = model.base_url or known.url
+---@return boolean usable
+function M.key(health, model)
+  local known = PROVIDERS[model.provider] or {}
   local variable = model.api_key_env or not model.base_url and known.key or nil
   if variable and not model.api_key and (vim.env[variable] or '') == '' then
     health.error(('model: no key, $%s is not set'):format(variable), {
       ('set %s in the environment that starts Neovim'):format(variable),
       'or name another variable in `model.api_key_env` of setup()',
     })
+    return false
   elseif variable or model.api_key then
     health.ok('model: key from ' .. (model.api_key and '`model.api_key`' or '$' .. variable))
   end
+  return true
+end
+
+--- Checks that the model's address takes connections.
+---@param health table `vim.health`
+---@param model table the option
+function M.address(health, model)
+  if model.provider == 'offline' then
+    return health.ok('model: offline, which needs no address and no key')
+  end
+  local url = model.base_url or (PROVIDERS[model.provider] or {}).url
   local host, port = address(url or '')
   if not host then
     return health.error(('model: %s is no address'):format(tostring(url)), {
@@ -77,7 +86,7 @@ function M.check(health, model)
     health.ok(('model: %s:%d takes connections'):format(host, port))
   else
     health.error(('model: %s:%d cannot be reached (%s)'):format(host, port, why), {
-      'start the server, or correct `model.base_url` in setup()',
+      model.base_url and 'start the server, or correct `model.base_url` in setup()' or 'check the network',
       "`model = { provider = 'offline' }` needs none",
     })
   end

@@ -74,7 +74,12 @@ function M.on_gone(listener)
   end
 end
 
+-- The reason why the last process ended, or did not start.
+---@type string?
+local reason
+
 local function gone(text)
+  reason = text
   for _, listener in ipairs(mourners) do
     listener(text)
   end
@@ -203,14 +208,16 @@ end
 --- Does the handshake now, and waits for its end: for `:checkhealth`, which shows its outcome at once.
 ---@return sextant.ProcessInfo? info nil without an answer in time
 ---@return integer ms
+---@return string? why there is no answer, as a user is told
 function M.handshake()
   local began = vim.uv.now()
+  reason = nil
   if ensure() then
     vim.wait(M.handshake_ms, function()
       return not channel or channel.ready
     end, 10)
   end
-  return M.info, vim.uv.now() - began
+  return M.info, vim.uv.now() - began, reason
 end
 
 --- Sends a command to the binary, starting it if needed.

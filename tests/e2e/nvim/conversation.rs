@@ -219,7 +219,7 @@ async fn the_health_check_does_the_handshake_and_names_each_fix() {
     for part in [
         "handshake done in ",
         "127.0.0.1:9 cannot be reached",
-        "correct `model.base_url` in setup()",
+        "start the server, or correct `model.base_url` in setup()",
         "basedpyright (in 1 buffer): ",
         "memory and undo: ",
         "grammar markdown",
@@ -342,4 +342,38 @@ async fn an_undo_is_completed_with_the_words_of_requests() {
     nvim.task("AgentUndo make f larger").await;
     assert_eq!(project.read("a.py"), TEXT.replace("return 2", "return 22"));
     assert!(!offered(&nvim, "AgentUndo ").await.contains(&"make f larger".to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_health_check_names_the_cause_first_and_nothing_that_follows_from_it() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    for (options, first, not) in [
+        (
+            "{ model = { provider = 'openai', model = 'm', base_url = 'http://127.0.0.1:9/v1', api_key_env = 'NO_KEY_HERE' } }",
+            "ERROR model: no key, $NO_KEY_HERE is not set\n  - ADVICE:\n    - set NO_KEY_HERE in the environment",
+            "the handshake failed",
+        ),
+        (
+            "{ model = { provider = 'openia', model = 'm' } }",
+            "ERROR the handshake failed: the option `model` cannot be used: unknown variant `openia`",
+            "model: nil",
+        ),
+        (
+            "{ commands = { { name = 'x', command = { './x' }, format = 'sarif' } } }",
+            "ERROR the handshake failed: the options cannot be read: the command x: its program is a relative path; \
+             give a name or an absolute path\n  - ADVICE:\n    - see :help",
+            "cargo build",
+        ),
+        (
+            "{ mode = 'plannr' }",
+            "ERROR setup(): option `mode` is \"plannr\" and must be one of planner, supervised; did you mean `planner`?",
+            "model: offline",
+        ),
+    ] {
+        let nvim = Nvim::open(&project, options, &[], "a.py").await;
+        nvim.command("checkhealth sextant").await;
+        let health: String = nvim.lua("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')").await;
+        let error = health.find("ERROR ").map(|at| &health[at..]).unwrap_or_default();
+        assert!(error.starts_with(first) && !health.contains(not), "{first}: {health}");
+    }
 }
