@@ -75,6 +75,11 @@ impl Failure {
         if hint.is_empty() { self.message.clone() } else { format!("{} ({hint})", self.message) }
     }
 
+    /// The words for people about a failed call of a tool: a hint on the call is for the model.
+    pub fn for_people(&self) -> String {
+        if self.kind.is_of_the_request() { self.message.clone() } else { self.one_line() }
+    }
+
     /// The same failure, its way out in the words of a door.
     #[must_use]
     pub fn worded(&self, words: impl Fn(HintCode) -> &'static str) -> Self {

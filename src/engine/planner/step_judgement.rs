@@ -17,11 +17,14 @@ use crate::state::delta_wording;
 use crate::state::journal::Journal;
 use crate::state::judged_step::JudgedStep;
 use crate::state::outcome::Ended;
+use crate::state::refused_edit::RefusedEdit;
 use crate::state::snapshots::Snapshots;
 use crate::state::task::{Conversation, Task};
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
+use sextant_base::secrets::mask;
 use sextant_diagnostics::model::Severity;
+use sextant_model::step::LastResult;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 fn floor(config: &Config) -> Severity {
@@ -98,7 +101,7 @@ pub(crate) fn judge_edit(config: &Config, task: &Task, tried: EndedTry<'_>, fact
     let answer = match ended {
         // The step's changes before a stop count as well.
         Ended::Done { answer, .. } if !facts.changed && fixed == 0 => {
-            return failed(StepError::NothingDone, idle(&task.conversation, &answer));
+            return failed(StepError::NothingDone, idle(&task.conversation, task.counts.refused.as_ref(), &answer));
         }
         Ended::Done { answer, .. } => answer,
         Ended::OutOfSteps => return failed(StepError::OutOfSteps, "ran out of steps".to_owned()),
@@ -133,9 +136,13 @@ pub(crate) fn judge_edit(config: &Config, task: &Task, tried: EndedTry<'_>, fact
 }
 
 /// Why a step that came to its end did nothing: the last refusal, and the model's own words.
-fn idle(conversation: &Conversation, answer: &str) -> String {
-    let refused = conversation.results.iter().rev().find(|result| !result.ok);
-    let refused = refused.map(|result| format!(" ({} failed: {})", result.tool, headline(&result.text)));
+fn idle(conversation: &Conversation, refused: Option<&RefusedEdit>, answer: &str) -> String {
+    let words = |result: &LastResult| match refused {
+        Some(edit) if edit.is_answered_by(&result.text) => headline(&mask(&edit.failure.for_people())),
+        _ => headline(&result.text),
+    };
+    let failed = conversation.results.iter().rev().find(|result| !result.ok);
+    let refused = failed.map(|result| format!(" ({} failed: {})", result.tool, words(result)));
     let claim = if answer.is_empty() { String::new() } else { format!("; the model says “{}”", headline(answer)) };
     format!("nothing was changed{}{claim}", refused.unwrap_or_default())
 }

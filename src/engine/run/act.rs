@@ -188,6 +188,7 @@ async fn end(
         task.counts.refused = refused;
     }
     let failed = ran.as_ref().err().map(|failure| failure.kind);
+    let for_people = ran.as_ref().err().map(|failure| mask(&failure.for_people()).into_owned());
     let (ok, mut text) = match ran {
         Ok(answer) => {
             task.conversation.open.extend(answer.open);
@@ -208,7 +209,12 @@ async fn end(
     let reason = format!("{reasoning} → {}{came_of_it}", if ok { "" } else { "failed: " });
     let by = if task.work.intent.is_direct { "user" } else { model.name() };
     task.work.events.trace(step, Trace::new(Effect::Acted, about, by, reason));
-    edit_service.hub.events.show(Event::Acted { step, tool: tool.clone(), ok, text: shown(&called, ok, &text) });
+    edit_service.hub.events.show(Event::Acted {
+        step,
+        tool: tool.clone(),
+        ok,
+        text: for_people.unwrap_or_else(|| shown(&called, ok, &text)),
+    });
     stored_traces::keep(&edit_service.store).await;
     task.counts.applied += usize::from(ok && tool == apply_fix::TOOL.name);
     task.work.events.did(call_summary::came_back(

@@ -111,12 +111,12 @@ pub(crate) fn judge(
         && !files.is_empty()
         && let Some(left_out) = counts.left_out.words(&work.intent.consent.declined).filter(|_| !is_question)
     {
-        return not_done(format!("Not done: {left_out}"));
+        return not_done(left_out);
     }
     if is_simple && files.is_empty() {
         // A refused edit names the cause; that a change was wanted only names the lack.
         if let Some(refused) = counts.refused.as_ref().filter(|_| !is_question) {
-            return not_done(format!("Not done: {}", refused.words()));
+            return not_done(refused.words());
         }
         if completion_checks::asks_for_change(&work.journal, &work.intent) {
             return not_done("Not done: the request asks for a change".to_owned());

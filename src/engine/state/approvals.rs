@@ -10,7 +10,16 @@ use tokio::sync::oneshot;
 
 use crate::editor::event::QuestionKind;
 use crate::events::stream::EventStream;
+use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
+
+const SAID_NO: &str = "the user said no to";
+const DID_NOT_AGREE: &str = "the user did not agree to";
+
+/// True if a call failed since the user did not consent: nothing is left to do then.
+pub(crate) fn is_declined(failure: &Failure) -> bool {
+    [SAID_NO, DID_NOT_AGREE].iter().any(|words| failure.message.starts_with(words))
+}
 
 /// The open question, and the user's permissions for the session.
 pub(crate) struct Approvals {
@@ -54,8 +63,8 @@ impl UserAnswer {
     /// The answer to a question for consent that is no consent, for a model.
     pub(crate) fn refusal(&self, to: &str) -> String {
         match self {
-            Self::Option(_) => format!("the user said no to {to}"),
-            Self::Words(words) => format!("the user did not agree to {to}, and says: {words}"),
+            Self::Option(_) => format!("{SAID_NO} {to}"),
+            Self::Words(words) => format!("{DID_NOT_AGREE} {to}, and says: {words}"),
         }
     }
 }

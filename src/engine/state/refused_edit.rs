@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use crate::state::approvals;
 use crate::state::journal::Checkpoint;
 use crate::state::task_scope;
 use sextant_base::failure::{Failure, FailureKind};
-use sextant_base::one_line::headline;
+use sextant_base::one_line::{capital, headline};
 use sextant_base::secrets::mask;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
@@ -27,12 +28,24 @@ pub(crate) struct RefusedEdit {
 }
 
 impl RefusedEdit {
-    /// The edit, the cause and the way out.
+    /// The edit, the cause and the way out; of an edit that the user declined, the user's word alone.
     pub(crate) fn words(&self) -> String {
-        let way_out = if task_scope::is_refusal(&self.failure) { WIDER } else { self.failure.hint.text() };
         let cause = headline(&mask(&self.failure.message));
+        if approvals::is_declined(&self.failure) {
+            return capital(&cause);
+        }
+        let way_out = match self.failure.kind {
+            _ if task_scope::is_refusal(&self.failure) => WIDER,
+            FailureKind::Tool => "",
+            _ => self.failure.hint.text(),
+        };
         let parts = [cause.as_str(), way_out].into_iter().filter(|part| !part.is_empty());
-        format!("{} was refused: {}", headline(&self.call), parts.collect::<Vec<_>>().join("; "))
+        format!("Not done: {} was refused: {}", headline(&self.call), parts.collect::<Vec<_>>().join("; "))
+    }
+
+    /// True if this is the result that the model got for it.
+    pub(crate) fn is_answered_by(&self, result: &str) -> bool {
+        result.starts_with(&*mask(&self.failure.one_line()))
     }
 
     /// Only the user can let it through: it leaves the scope, or needs a consent that nobody could give.
@@ -82,6 +95,7 @@ impl LeftOut {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::approvals::UserAnswer;
     use crate::state::task_scope::Scope;
     use sextant_base::failure::tool_failure;
 
@@ -95,10 +109,19 @@ mod tests {
 
     #[test]
     fn a_refused_edit_is_named_with_its_cause_and_the_user_s_way_out() {
-        let cause = "edit_file b.py was refused: b.py is outside the scope of this task (a.py)";
+        let cause = "Not done: edit_file b.py was refused: b.py is outside the scope of this task (a.py)";
         assert_eq!(outside("b.py").words(), format!("{cause}; {WIDER}"));
-        let locked = refused("b.py", tool_failure("b.py is read-only", "make it writable"));
-        assert_eq!(locked.words(), "edit_file b.py was refused: b.py is read-only; make it writable");
+        let locked = refused("b.py", Failure::new(FailureKind::Editor, "b.py is read-only".into(), "make it writable"));
+        assert_eq!(locked.words(), "Not done: edit_file b.py was refused: b.py is read-only; make it writable");
+        let missed = refused("b.py", tool_failure("old_string is not in b.py", "read it again"));
+        assert_eq!(missed.words(), "Not done: edit_file b.py was refused: old_string is not in b.py");
+        for (answer, words) in [
+            (UserAnswer::Option(3), "The user said no to this edit of b.py"),
+            (UserAnswer::Words("later".into()), "The user did not agree to this edit of b.py, and says: later"),
+        ] {
+            let declined = refused("b.py", tool_failure(answer.refusal("this edit of b.py"), "go on without it"));
+            assert_eq!(declined.words(), words);
+        }
     }
 
     #[test]
@@ -125,7 +148,7 @@ mod tests {
         left.refused(&outside("c.py"));
         assert_eq!(
             left.words(&BTreeSet::new()).as_deref(),
-            Some("edit_file b.py was refused: this needs an answer; ask in the editor (and 1 more)")
+            Some("Not done: edit_file b.py was refused: this needs an answer; ask in the editor (and 1 more)")
         );
         assert_eq!(left.words(&BTreeSet::from(["b.py".to_owned(), "c.py".to_owned()])), None);
     }

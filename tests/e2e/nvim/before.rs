@@ -65,6 +65,27 @@ async fn one_answer_lets_every_edit_of_the_task_through_and_none_of_the_next() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_edit_that_the_user_declined_is_over_and_no_hint_for_the_model_is_shown() {
+    let script = [edit("return 1", "return 11", true), says("left as it is")];
+    let (project, server, mut nvim) = started(script, "review = 'before'").await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk! change f").await;
+    nvim.answered("Write this edit of a.py?").await;
+    let ended = nvim.task("AgentAnswer 3").await;
+    let shown = nvim.answered("tokens in 2 calls.").await;
+    for text in [&shown, &ended] {
+        assert!(text.contains("The user said no to this edit of a.py"), "{text}");
+        for gone in ["Not done", "was refused", "do it as the user wants"] {
+            assert!(!text.contains(gone), "{gone}: {text}");
+        }
+    }
+    assert!(shown.contains("✗ the user said no to this edit of a.py\n"), "{shown}");
+    let heard = server.requests()[1].body.to_string();
+    assert!(heard.contains("do it as the user wants, or go on"), "the model has its hint: {heard}");
+    assert_eq!(project.read("a.py"), TEXT);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn with_follow_an_edit_is_seen_in_the_other_code_window_and_the_cursor_stays() {
     let script = || [edit("return 2", "return 22", false), edit("return 22", "return 2", false)];
     let (_project, _server, mut nvim) = started(script(), "follow = true").await;
