@@ -178,6 +178,7 @@ impl NvimDoor {
             "locate" => self.locate(json),
             "find_target" => self.find_target(json),
             "outlines" => self.outlines(json),
+            "names_starting" => self.names_starting(json),
             "titles_waiting" => self.titles_waiting(json),
             "requests_standing" => self.requests_standing(json),
             "asked_before" => self.asked_before(json),

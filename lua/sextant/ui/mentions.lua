@@ -46,6 +46,38 @@ local function names(buf)
   return all
 end
 
+---@class sextant.StartingNames
+---@field lead string
+---@field names string[]
+---@field is_cut boolean
+---@field at integer milliseconds
+
+-- The names of the workspace that were found last: the next key narrows them.
+---@type sextant.StartingNames?
+local found_last
+-- Milliseconds after which they are looked up again.
+local FRESH_MS = 3000
+
+-- The names of symbols in the files of the workspace, in any buffer or in none.
+---@param buf integer
+---@param lead string
+---@return table<string, true>
+local function workspace_names(buf, lead)
+  local last = found_last
+  local narrows = last and vim.startswith(lead, last.lead) and (not last.is_cut or lead == last.lead)
+  if lead ~= '' and not (last and narrows and vim.uv.now() - last.at < FRESH_MS) then
+    local place = { path = api.nvim_buf_get_name(buf), buftype = vim.bo[buf].buftype }
+    local answer = require('sextant.rpc.inquiry').answer('names_starting', { lead = lead, place = place })
+    last = answer and { lead = lead, names = answer.names, is_cut = answer.is_cut, at = vim.uv.now() }
+    found_last = last
+  end
+  local all = {}
+  for _, name in ipairs(lead ~= '' and last and last.names or {}) do
+    all[name] = true
+  end
+  return all
+end
+
 local function files(lead)
   local all = {}
   for _, info in ipairs(vim.fn.getbufinfo({ buflisted = 1 })) do
@@ -109,7 +141,14 @@ function M.complete(lead)
   elseif mark ~= '@' then
     return {}
   end
-  return vim.list_extend(starting(names(code()), rest, mark), starting(files(rest), rest, mark))
+  local buf = code()
+  local own = names(buf)
+  local others = workspace_names(buf, rest)
+  for name in pairs(own) do
+    others[name] = nil
+  end
+  local found = vim.list_extend(starting(own, rest, mark), starting(others, rest, mark))
+  return vim.list_extend(vim.list_slice(found, 1, MOST), starting(files(rest), rest, mark))
 end
 
 return M

@@ -1,7 +1,8 @@
-//! Lists the symbols of a file for a front end, beside any task.
+//! Lists the symbols of a file, or names of the workspace, for a front end, beside any task.
 
 use crate::api::engine::Engine;
 use crate::commands::file_outline::{OutlinedSymbol, file_outline};
+use crate::commands::names_starting::{StartingNames, names_starting};
 use sextant_base::failure::Failure;
 
 impl Engine {
@@ -11,5 +12,10 @@ impl Engine {
     /// The file is not in the workspace or cannot be read.
     pub async fn file_symbols(&self, file: &str) -> Result<Vec<OutlinedSymbol>, Failure> {
         file_outline(&self.session().workspace, file).await
+    }
+
+    /// The symbols of the workspace's files that begin with these letters, as far as a moment is enough to find them.
+    pub async fn names_starting(&self, lead: &str) -> StartingNames {
+        names_starting(&self.session().workspace, lead).await
     }
 }

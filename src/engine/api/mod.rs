@@ -24,6 +24,7 @@ pub use crate::commands::client_call::OutsideAnswer;
 pub use crate::commands::edit_plan::PlanRefused;
 pub use crate::commands::file_outline::OutlinedSymbol;
 pub use crate::commands::locate_name::LocatedName;
+pub use crate::commands::names_starting::StartingNames;
 pub use crate::commands::undo::list::{self as history, History, UndoState};
 pub use crate::commands::undo::undo_lines::StandingChange;
 pub use crate::commands::undo::{UndoRequest, Undone};

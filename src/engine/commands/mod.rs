@@ -16,6 +16,7 @@ pub(crate) mod file_outline;
 pub(crate) mod forget;
 pub(crate) mod intents;
 pub(crate) mod locate_name;
+pub(crate) mod names_starting;
 pub(crate) mod noted_diff;
 pub(crate) mod plan;
 pub(crate) mod remember;

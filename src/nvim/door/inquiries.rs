@@ -24,6 +24,8 @@ struct InquiryParams {
     /// The files whose symbols are wanted.
     #[serde(deserialize_with = "list")]
     paths: Vec<String>,
+    /// The letters that the wanted names begin with.
+    lead: String,
 }
 
 /// The task that a page names.
@@ -35,7 +37,7 @@ fn task(json: &str) -> String {
 impl NvimDoor {
     /// The symbols of files, by the paths as they were given. A file without any has none.
     pub(super) fn outlines(self: &Arc<Self>, json: &str) {
-        let InquiryParams { id, paths } = serde_json::from_str(json).unwrap_or_default();
+        let InquiryParams { id, paths, .. } = serde_json::from_str(json).unwrap_or_default();
         let (door, open) = (Arc::clone(self), self.asked_in(json));
         tokio::spawn(async move {
             let mut files = Map::new();
@@ -47,6 +49,19 @@ impl NvimDoor {
                 files.insert(path, json!(symbols));
             }
             door.tell_lua(ANSWERED, json!({"id": id, "result": files})).await;
+        });
+    }
+
+    /// The symbols of the workspace that begin with some letters.
+    pub(super) fn names_starting(self: &Arc<Self>, json: &str) {
+        let InquiryParams { id, lead, .. } = serde_json::from_str(json).unwrap_or_default();
+        let (door, open) = (Arc::clone(self), self.asked_in(json));
+        tokio::spawn(async move {
+            let found = match &open {
+                Some(open) => json!(open.session.names_starting(&lead).await),
+                None => json!({"names": []}),
+            };
+            door.tell_lua(ANSWERED, json!({"id": id, "result": found})).await;
         });
     }
 

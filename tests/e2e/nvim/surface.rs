@@ -181,7 +181,8 @@ async fn short_names_and_an_operator_do_what_the_commands_do() {
 async fn names_files_and_codes_are_completed_in_a_request() {
     let text = "import os\n\n\nclass Cart:\n    \"\"\"Tots up what is in it.\"\"\"\n\n    def total(self) -> int:\n        \
                 total_of = 1\n        return total_of\n";
-    let project = Project::new(&[("a.py", text), ("pkg/b.py", "x = 1\n")]);
+    let closed = "class Basket:\n    def weight(self) -> int:\n        return 1\n";
+    let project = Project::new(&[("a.py", text), ("pkg/b.py", "x = 1\n"), ("pkg/c.py", closed)]);
     let nvim = Nvim::open(&project, "{}", &["ruff"], "pkg/b.py").await;
     nvim.edit("a.py").await;
     assert!(holds(&nvim, "#vim.diagnostic.get(0) == 1").await);
@@ -191,8 +192,12 @@ async fn names_files_and_codes_are_completed_in_a_request() {
         ("AgentAsk! fix @Cart.to", &["@Cart.total"]),
         ("AgentAsk explain @Tots", &[]),
         ("AgentAsk explain @ret", &[]),
+        // Symbols of a file without a buffer.
+        ("AgentAsk explain @wei", &["@weight"]),
+        ("AgentAsk explain @weig", &["@weight"]),
+        ("AgentAsk explain @Basket.", &["@Basket.weight"]),
         ("AgentApply a.py::Cart::", &["a.py::Cart::total"]),
-        ("AgentPlan split @pkg/", &["@pkg/b.py"]),
+        ("AgentPlan split @pkg/", &["@pkg/b.py", "@pkg/c.py"]),
         ("Agent ask fix #", &["#F401"]),
         ("AgentAsk fix tot", &[]),
     ] {
