@@ -156,7 +156,7 @@ fn library_root(path: &Path) -> Option<usize> {
 }
 
 /// A path of a library without its beginning on this machine.
-fn library_name(path: &Path) -> String {
+pub(crate) fn library_name(path: &Path) -> String {
     let from = library_root(path).unwrap_or_default();
     let parts = path.components().skip(from).filter(|part| matches!(part, Component::Normal(_)));
     parts.collect::<PathBuf>().to_string_lossy().into_owned()

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::editor::editor_lookup::{MOST_PLACES, places};
+use crate::editor::editor_lookup::{MOST_PLACES, SaidOfName, places};
 use crate::editor::event::QuickfixEntry;
 use crate::plan::StepKind;
 use crate::state::call_summary::Subject;
@@ -114,12 +114,28 @@ pub(crate) async fn uses(edits: &EditService, symbol: &str) -> Result<Vec<Quickf
         by_file.entry(place.file).or_default().push(place.range);
     }
     let (_, uses) = without_declaration(&edits.workspace.root, &asked, by_file);
-    let encoding = asked.said.encoding;
-    let loaded: BTreeSet<String> = edits.workspace.editor.loaded().await.into_iter().collect();
+    Ok(entries(&edits.workspace, &uses, asked.said.encoding).await)
+}
+
+/// Places that a server has named, as entries of a list. Those outside of the workspace are left out.
+pub(crate) async fn listed(workspace: &Workspace, said: &SaidOfName) -> Vec<QuickfixEntry> {
+    let mut by_file: BTreeMap<PathBuf, Vec<Range>> = BTreeMap::new();
+    for place in places(&said.value) {
+        by_file.entry(place.file).or_default().push(place.range);
+    }
+    entries(workspace, &by_file, said.encoding).await
+}
+
+async fn entries(
+    workspace: &Workspace,
+    uses: &BTreeMap<PathBuf, Vec<Range>>,
+    encoding: Encoding,
+) -> Vec<QuickfixEntry> {
+    let loaded: BTreeSet<String> = workspace.editor.loaded().await.into_iter().collect();
     let mut entries = Vec::new();
-    for (file, ranges) in &uses {
-        let Some(path) = path::relative(edits.workspace.root.path(), file) else { continue };
-        for found in lines(&edits.workspace, &path, loaded.contains(&path), &Places { ranges, encoding }).await {
+    for (file, ranges) in uses {
+        let Some(path) = path::relative(workspace.root.path(), file) else { continue };
+        for found in lines(workspace, &path, loaded.contains(&path), &Places { ranges, encoding }).await {
             let within = if found.names.is_empty() { String::new() } else { format!("{}: ", found.names) };
             let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
             entries.push(QuickfixEntry {
@@ -132,7 +148,7 @@ pub(crate) async fn uses(edits: &EditService, symbol: &str) -> Result<Vec<Quickf
             });
         }
     }
-    Ok(entries)
+    entries
 }
 
 /// Removes the declaration from the places, and returns whether it was among them.

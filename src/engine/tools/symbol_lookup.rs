@@ -63,6 +63,23 @@ pub(crate) fn outdated() -> Failure {
     )
 }
 
+/// Asks about a name at a place of a text, which is in no symbol: an import.
+///
+/// # Errors
+/// No server answers with anything; the message has the reason of each.
+pub(crate) async fn ask_at(
+    workspace: &Workspace,
+    document: &Document,
+    offset: usize,
+    name: &str,
+    question: &NameQuestion,
+) -> Result<SaidOfName, Failure> {
+    let checks = &workspace.config.diagnostics;
+    let deadline = Deadline::after_ms(checks.timeout_ms.max(checks.start_timeout_ms).max(PATIENCE_MS));
+    let asked = at_place(workspace, document, (offset, name), question, deadline).await?;
+    asked.map(|answer| answer.said).ok_or_else(outdated)
+}
+
 /// `None` where the answer belongs to an older text.
 async fn once(
     workspace: &Workspace,
@@ -73,7 +90,25 @@ async fn once(
 ) -> Result<Option<AnsweredName>, Failure> {
     let place = target::place(workspace, symbol).await?;
     let (offset, name) = named(&place, name)?;
-    let document = &place.document;
+    let answer = at_place(workspace, &place.document, (offset, &name), question, deadline).await?;
+    Ok(answer.map(|PlaceAnswer { provider, said, notes }| AnsweredName { place, name, offset, provider, said, notes }))
+}
+
+/// An answer of a server about a place.
+struct PlaceAnswer {
+    provider: String,
+    said: SaidOfName,
+    notes: Vec<String>,
+}
+
+/// `None` where the answer belongs to an older text.
+async fn at_place(
+    workspace: &Workspace,
+    document: &Document,
+    (offset, name): (usize, &str),
+    question: &NameQuestion,
+    deadline: Deadline,
+) -> Result<Option<PlaceAnswer>, Failure> {
     let index = LineIndex::new(&document.text);
     if index.has_lone_return() {
         let why = format!("no language server is asked about {}, {LONE_RETURN}", document.path);
@@ -83,7 +118,7 @@ async fn once(
         ));
     }
     let at = index.position(&document.text, offset, Encoding::Utf8);
-    let beside = beside(&workspace.root, document, &name, question).await;
+    let beside = beside(&workspace.root, document, name, question).await;
     let (path, version) = (document.path.clone(), document.version);
     let wanted = NameLookup { path, version, at, question: question.clone(), beside };
     let answers = match workspace.editor.look_up(&wanted, deadline).await {
@@ -97,8 +132,7 @@ async fn once(
                 if workspace.editor.read(&wanted.path).await?.version != wanted.version {
                     return Ok(None);
                 }
-                let (provider, said) = (provider.clone(), said.clone());
-                return Ok(Some(AnsweredName { place, name, offset, provider, said, notes }));
+                return Ok(Some(PlaceAnswer { provider: provider.clone(), said: said.clone(), notes }));
             }
             Err(LookupError::TimedOut) => notes.push(format!("{provider} did not answer in time")),
             _ => {}
@@ -107,7 +141,7 @@ async fn once(
     if answers.iter().any(|answer| matches!(answer.said, Err(LookupError::Outdated))) {
         return Ok(None);
     }
-    Err(unanswered(question, &name, &place.document.path, &answers))
+    Err(unanswered(question, name, &document.path, &answers))
 }
 
 /// The other files of the language that hold the name, for a question about all of them.

@@ -133,3 +133,30 @@ async fn code_that_the_agent_has_opened_is_named_from_the_folder() {
         .await;
     assert!(names.contains(&"pkg/new.py".to_owned()) && names.iter().all(|name| !name.starts_with('/')), "{names:?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_that_is_only_imported_is_found_with_a_server_and_without() {
+    let files = [
+        ("a.py", "import os\nfrom json import dumps\n\n\ndef f() -> str:\n    return dumps(os.sep)\n"),
+        ("b.py", "from json import dumps\n\nx = dumps(1)\n"),
+    ];
+    let library =
+        "dumps is imported in a.py, line 2: from json import dumps (it is defined outside of the workspace, in ";
+    for (servers, place, uses) in [
+        (&["basedpyright"][..], library, "4 references to dumps"),
+        (
+            &[],
+            "dumps is imported in a.py, line 2: from json import dumps (no language server",
+            "4 lines of text with dumps",
+        ),
+    ] {
+        let project = Project::new(&files);
+        let mut nvim = Nvim::open_on_screen(&project, OFFLINE, servers, "a.py").await;
+        nvim.command("6").await;
+        let found = nvim.task("AgentAsk where is dumps").await;
+        assert!(found.starts_with(place), "{found}");
+        assert!(holds(&nvim, "vim.fn.line('.') == 2 and vim.fn.col('.') == 18").await);
+        let used = nvim.task("AgentAsk who uses dumps").await;
+        assert!(used.starts_with(uses), "{used}");
+    }
+}

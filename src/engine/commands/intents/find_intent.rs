@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::commands::intents::imported_name::{self, ImportedName};
 use crate::commands::intents::intent::Direct;
 use crate::commands::intents::intent_answer::DirectAnswer;
 use crate::commands::intents::phrase::{Phrase, name};
@@ -83,12 +84,21 @@ pub(crate) async fn direct_where(
     request: &Request,
     given: &str,
 ) -> Result<Option<DirectAnswer>, Failure> {
+    if let Some(imported) = only_imported(workspace, request, given).await {
+        return Ok(Some(imported.defined(workspace).await));
+    }
     let Some(found) = read_intent::named(workspace, approvals, request, given).await? else { return Ok(None) };
     let LocatedName { path, line, column } = locate_name::locate(workspace, &found.to_string()).await?;
     let place = Event::Place { path, line, column, pointed: false };
     let summary =
         if found.names.is_empty() { format!("{} is a file", found.file) } else { format!("{found}, line {line}") };
     Ok(Some(DirectAnswer::new("", summary).showing(place)))
+}
+
+/// The import of a name that no file of the workspace defines.
+async fn only_imported(workspace: &Workspace, request: &Request, given: &str) -> Option<ImportedName> {
+    let imported = imported_name::find(workspace, request, given).await?;
+    read_intent::candidates(workspace, request, given).await.is_empty().then_some(imported)
 }
 
 /// One-based line of a symbol's name.
@@ -105,15 +115,19 @@ async fn line_of(workspace: &Workspace, file: &str, names: &str) -> Result<Optio
 /// # Errors
 /// No server answers with uses; the message has the reason of each.
 async fn known_uses(edits: &EditService, found: &SymbolPath) -> Result<Option<DirectAnswer>, Failure> {
-    let entries = find_references::uses(edits, &found.to_string()).await?;
+    Ok(as_list(find_references::uses(edits, &found.to_string()).await?, &found.to_string()))
+}
+
+/// Uses as a list; `None` where there are none.
+fn as_list(entries: Vec<QuickfixEntry>, found: &str) -> Option<DirectAnswer> {
     if entries.is_empty() {
-        return Ok(None);
+        return None;
     }
     let line = |entry: &QuickfixEntry| format!("{}:{}: {}", entry.path, entry.line, entry.text);
     let text = entries.iter().map(line).collect::<Vec<_>>().join("\n");
     let summary = format!("{} to {found}", counted(entries.len(), "reference"));
     let title = format!("Sextant: uses of {found}");
-    Ok(Some(DirectAnswer::new(text, summary).showing(Event::Places { title, entries })))
+    Some(DirectAnswer::new(text, summary).showing(Event::Places { title, entries }))
 }
 
 /// The uses by a server's references, or else the lines that hold the name as a word, with the symbol around each. The
@@ -124,6 +138,14 @@ pub(crate) async fn direct_uses(
     request: &Request,
     given: &str,
 ) -> Result<Option<DirectAnswer>, Failure> {
+    if let Some(imported) = only_imported(&edits.workspace, request, given).await {
+        let reason = match imported.uses(&edits.workspace).await {
+            Ok(entries) if !entries.is_empty() => return Ok(as_list(entries, given)),
+            Ok(_) => None,
+            Err(failure) => Some(failure.message),
+        };
+        return by_word(edits, model, (given, given), "", reason).await.map(Some);
+    }
     let Some(found) = read_intent::named(&edits.workspace, &edits.approvals, request, given).await? else {
         return Ok(None);
     };
@@ -143,26 +165,37 @@ pub(crate) async fn direct_uses(
     } else {
         last_part(&found.names).to_owned()
     };
-    let pattern = format!(r"\b{}\b", regex::escape(&word));
-    let hits = read_intent::read_for_user(edits, model, "search", json!({"pattern": pattern, "plain": true})).await?;
     let own = match line_of(&edits.workspace, &found.file, &found.names).await? {
         Some(line) if !found.names.is_empty() => format!("{found}:{line}: "),
         _ => String::new(),
     };
-    let others = hits.lines().filter(|line| own.is_empty() || !line.starts_with(&own));
+    let shown = if is_sure(given) || !found.names.is_empty() { &*word } else { given };
+    by_word(edits, model, (&word, shown), &own, reason).await.map(Some)
+}
+
+/// The lines that hold a word, without the one that begins as `own` does.
+async fn by_word(
+    edits: &EditService,
+    model: &dyn Model,
+    (word, shown): (&str, &str),
+    own: &str,
+    reason: Option<String>,
+) -> Result<DirectAnswer, Failure> {
+    let pattern = format!(r"\b{}\b", regex::escape(word));
+    let hits = read_intent::read_for_user(edits, model, "search", json!({"pattern": pattern, "plain": true})).await?;
+    let others = hits.lines().filter(|line| own.is_empty() || !line.starts_with(own));
     let (notes, lines): (Vec<&str>, Vec<&str>) = others.partition(|line| search_tool::is_note(line));
     let none = lines.is_empty() || (lines.len() == 1 && lines[0].starts_with("nothing matches"));
     if none {
         let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
-        return Ok(Some(DirectAnswer::new(notes.join("\n"), format!("nothing else names {word}{reason}"))));
+        return Ok(DirectAnswer::new(notes.join("\n"), format!("nothing else names {word}{reason}")));
     }
     let count = lines.len();
     let lines = [lines, notes].concat();
-    let by_word = if is_sure(given) || !found.names.is_empty() { &word } else { given };
     let reason = reason.map(|reason| format!("{reason}; ")).unwrap_or_default();
     let summary = format!(
-        "{} of text with {by_word} ({reason}found by word: another symbol of that name counts too)",
+        "{} of text with {shown} ({reason}found by word: another symbol of that name counts too)",
         counted(count, "line")
     );
-    Ok(Some(DirectAnswer::new(lines.join("\n"), summary)))
+    Ok(DirectAnswer::new(lines.join("\n"), summary))
 }

@@ -70,13 +70,8 @@ pub(crate) fn is_sure(name: &str) -> bool {
     name.contains("::") || name.contains('_') || name.contains('/') || name.contains('.')
 }
 
-/// The symbol or file that a name stands for; asks the user where there are several. `None` where there is none.
-pub(crate) async fn named(
-    workspace: &Workspace,
-    approvals: &Approvals,
-    request: &Request,
-    given: &str,
-) -> Result<Option<SymbolPath>, Failure> {
+/// The symbols and files that a name may stand for.
+pub(crate) async fn candidates(workspace: &Workspace, request: &Request, given: &str) -> Vec<SymbolPath> {
     let here = match &request.path {
         Some(path) => target::document(workspace, path).await.ok().map(|document| (document.path, document.text)),
         None => None,
@@ -101,7 +96,17 @@ pub(crate) async fn named(
         }
         found
     };
-    let found = tokio::task::spawn_blocking(look).await.unwrap_or_default();
+    tokio::task::spawn_blocking(look).await.unwrap_or_default()
+}
+
+/// The symbol or file that a name stands for; asks the user where there are several. `None` where there is none.
+pub(crate) async fn named(
+    workspace: &Workspace,
+    approvals: &Approvals,
+    request: &Request,
+    given: &str,
+) -> Result<Option<SymbolPath>, Failure> {
+    let found = candidates(workspace, request, given).await;
     match found.as_slice() {
         [] if is_sure(given) => Err(Failure::user(
             format!("there is no symbol and no file named {given}"),
