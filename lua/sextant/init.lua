@@ -14,11 +14,12 @@ function M.status()
 end
 
 --- The same in one line: `waiting for the model 8 s · 1.2k tokens`; empty while nothing runs.
----@return string
+---@return string line of half the width of its window at most
 function M.statusline()
   local status = require('sextant.status')
   status.in_line()
-  return status.now().state == 'idle' and '' or status.line()
+  local width = vim.o.laststatus == 3 and vim.o.columns or vim.api.nvim_win_get_width(0)
+  return status.now().state == 'idle' and '' or status.line(math.floor(width / 2))
 end
 
 --- Asks the agent about the code at the cursor, and calls back at the end.

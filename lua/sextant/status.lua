@@ -124,11 +124,17 @@ local function line_parts()
   return phase, parts
 end
 
---- One line for a winbar or a status line: `Sextant: waiting for the model 8 s · 1.2k tokens`.
+--- One line for a winbar or a status line: `waiting for the model 8 s · 1.2k tokens`.
+---@param width? integer its most cells: the last parts give way, and of the phase there is the beginning
 ---@return string
-function M.line()
+function M.line(width)
   local phase, parts = line_parts()
-  return table.concat({ phase, unpack(parts) }, ' · ')
+  local line = table.concat({ phase, unpack(parts) }, ' · ')
+  while width and #parts > 0 and api.nvim_strwidth(line) > width do
+    parts[#parts] = nil
+    line = table.concat({ phase, unpack(parts) }, ' · ')
+  end
+  return width and require('sextant.ui.say').cut(line, width) or line
 end
 
 -- The remarks of the user's review that the agent has not heard.

@@ -54,6 +54,7 @@ async fn the_recipes_for_status_lines_show_what_a_task_waits_for() {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start([Reply::Stall("{".into()), says("done")]).await;
     let mut nvim = Nvim::on_screen(&project, &options(&server), &[]).await;
+    nvim.resize(80, 24).await;
     nvim.command("set laststatus=3").await;
     nvim.edit("a.py").await;
     let taken = "package.preload.lualine = function()
@@ -73,6 +74,18 @@ async fn the_recipes_for_status_lines_show_what_a_task_waits_for() {
         );
     }
     assert!(status_row(&nvim).contains(name), "{}", nvim.screen.text());
+    // At 80 columns all of it has its place beside the name, whatever else there is to tell.
+    nvim.command("AgentAsk do another thing with a request that takes many words").await;
+    assert!(holds(&nvim, "#require('sextant').status().next == 1").await);
+    assert!(holds(&nvim, "vim.api.nvim_strwidth(require('sextant').statusline()) <= 40").await);
+    nvim.command("redrawstatus!").await;
+    let row = status_row(&nvim);
+    let shown = row.find("waiting for the model").map(|at| row[at..].trim_end());
+    assert!(row.contains(name) && shown.is_some_and(|line| !line.contains('<') && line.contains(" s in all")), "{row}");
+    nvim.command("split | set laststatus=2 | vsplit").await;
+    assert!(holds(&nvim, "vim.api.nvim_strwidth(require('sextant').statusline()) <= 20").await);
+    nvim.command("only | set laststatus=3").await;
+    nvim.command("AgentStop next").await;
     nvim.failed_task("AgentStop").await;
     assert!(holds(&nvim, "_G.component() == ''").await);
 }
