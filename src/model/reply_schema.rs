@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(edit["action"]["enum"][0], "replace");
         assert!(edit.get("diagnostics").is_none(), "a required property is written: every answer would be put off");
         let kind = ParameterType::OneOf(vec!["now".to_owned()]);
-        let word = Parameter { name: "when".to_owned(), kind, required: false, is_shown: true };
+        let word = Parameter { name: "when".to_owned(), kind, required: false, is_inferred: false, is_shown: true };
         assert_eq!(parameter(&word)["anyOf"][1], json!({"type": "null"}), "an optional property may be left out");
     }
 

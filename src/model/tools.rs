@@ -29,12 +29,16 @@ pub struct Parameter {
     pub name: String,
     pub kind: ParameterType,
     pub required: bool,
+    /// True if a call without it may still have one meaning only: its tool decides.
+    pub is_inferred: bool,
     /// True if the prompt shows it to a model. A hidden parameter is accepted if it is given.
     pub is_shown: bool,
 }
 
 /// The key of a parameter's schema that hides it from a model.
 pub const HIDDEN: &str = "x-hidden";
+/// The key of a required parameter's schema whose tool reads a call without it too.
+pub const INFERRED: &str = "x-inferred";
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSpec {
@@ -62,7 +66,8 @@ impl ToolSpec {
         let parameters = properties
             .filter_map(|(name, property)| {
                 let (kind, is_shown) = (kind_of(property)?, property.get(HIDDEN).is_none());
-                Some(Parameter { name: name.clone(), kind, required: required(name), is_shown })
+                let is_inferred = property.get(INFERRED).is_some();
+                Some(Parameter { name: name.clone(), kind, required: required(name), is_inferred, is_shown })
             })
             .collect();
         Self { name: name.to_owned(), purpose: purpose.to_owned(), access, steps, schema, parameters }
@@ -109,7 +114,8 @@ impl ToolSpec {
             }
             kept.insert(name.clone(), value.clone());
         }
-        match self.parameters.iter().find(|known| known.required && !kept.contains_key(&known.name)) {
+        let lacks = |known: &&Parameter| known.required && !known.is_inferred && !kept.contains_key(&known.name);
+        match self.parameters.iter().find(lacks) {
             Some(missing) => Err(format!("{} needs `{}`: {}", self.name, missing.name, self.signature())),
             None => Ok(kept),
         }

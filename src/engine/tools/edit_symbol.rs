@@ -22,6 +22,7 @@ use sextant_text::edits::hunks;
 use sextant_text::edits::symbol::{self, SymbolAction};
 use sextant_text::symbols::language::Language;
 use sextant_text::symbols::outline::Outline;
+use sextant_text::symbols::path_spelling;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 pub(crate) const TOOL: ToolDefinition =
@@ -33,7 +34,9 @@ pub(crate) const TOOL: ToolDefinition =
 #[serde(deny_unknown_fields)]
 pub(crate) struct EditSymbol {
     symbol: String,
-    action: SymbolAction,
+    /// A call without it is read where its content leaves one meaning only.
+    #[schemars(required, with = "SymbolAction", transform = tool::inferred)]
+    action: Option<SymbolAction>,
     content: String,
     /// `defer` leaves the diagnostics of this edit to the next result.
     #[schemars(transform = tool::hidden)]
@@ -69,11 +72,18 @@ impl EditSymbol {
         let plain = unnumbered::without_numbers(&self.content);
         let content = plain.as_deref().unwrap_or(&self.content);
         let mut notes: Vec<String> = plain.iter().map(|_| UNNUMBERED.to_owned()).collect();
-        if self.action == SymbolAction::Replace {
+        let action = match self.action {
+            Some(given) => given,
+            None => {
+                notes.push(format!("no action was given: replace, since the content defines {names}"));
+                inferred(language, names, content)?
+            }
+        };
+        if action == SymbolAction::Replace {
             let kept = symbol::kept_decorators(text, language, &outline, symbol, content);
             notes.extend(kept.map(|kept| format!("{} stays above it: edit_file takes it away", headline(kept))));
         }
-        let whole = symbol::edit(text, language, &outline, symbol, self.action, content).map_err(|error| {
+        let whole = symbol::edit(text, language, &outline, symbol, action, content).map_err(|error| {
             tool_failure(error, "give the whole symbol as content, or use edit_file for a part of it")
         })?;
         // The common parts of the new and the old text are not touched, so that marks in them stay.
@@ -84,5 +94,38 @@ impl EditSymbol {
             return Err(tool_failure("the symbol is like that already", "nothing has to be changed"));
         }
         Ok(Worked { hunks, notes, of_symbols: true })
+    }
+}
+
+/// The action of a call that names none: content that defines the symbol replaces it.
+fn inferred(language: &'static Language, names: &str, content: &str) -> Result<SymbolAction, Failure> {
+    let name = path_spelling::last_name(names);
+    let outline = Outline::parse(language, content);
+    if (0..outline.symbols.len()).any(|symbol| outline.path_of(symbol) == name) {
+        return Ok(SymbolAction::Replace);
+    }
+    Err(tool_failure(
+        format!("edit_symbol needs `action`: the content does not define {name}"),
+        "replace, insert_before, insert_after or delete",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use sextant_text::symbols::language;
+
+    use super::*;
+
+    #[test]
+    fn an_action_is_inferred_where_the_content_defines_the_symbol_alone() {
+        let python = language::of_path("a.py").expect("Python");
+        let of = |names: &str, content: &str| inferred(python, names, content).map_err(|failure| failure.one_line());
+        assert_eq!(of("f", "def f():\n    return 2\n"), Ok(SymbolAction::Replace));
+        assert_eq!(of("Cart::total", "def total(self):\n    return 2\n"), Ok(SymbolAction::Replace));
+        for content in ["def g():\n    return 2\n", "", "return f()", "class A:\n    def f(self):\n        return 1\n"]
+        {
+            let why = of("f", content).expect_err("two meanings");
+            assert!(why.contains("does not define f (replace, insert_before, insert_after or delete)"), "{why}");
+        }
     }
 }

@@ -19,7 +19,7 @@ use crate::state::workspace::Workspace;
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::Failure;
 use sextant_model::step::Model;
-use sextant_model::tools::{Access, HIDDEN, ToolSpec};
+use sextant_model::tools::{Access, HIDDEN, INFERRED, ToolSpec};
 
 /// The parameters of one tool; a value of the type is a call of it.
 #[async_trait]
@@ -132,7 +132,7 @@ pub struct OutsideTool {
 /// Removes the keys of a schema that cost tokens and inform no reader.
 fn strip(schema: &mut Value) {
     let Some(object) = schema.as_object_mut() else { return };
-    for key in ["additionalProperties", "format", "minimum", "default"] {
+    for key in ["additionalProperties", "format", "minimum", "default", INFERRED] {
         object.remove(key);
     }
     // An optional parameter may be left out; no caller has to write a null.
@@ -151,6 +151,11 @@ fn strip(schema: &mut Value) {
 /// Hides a parameter from models.
 pub(crate) fn hidden(schema: &mut Schema) {
     schema.insert(HIDDEN.to_owned(), Value::Bool(true));
+}
+
+/// Marks a required parameter whose tool reads a call without it too.
+pub(crate) fn inferred(schema: &mut Schema) {
+    schema.insert(INFERRED.to_owned(), Value::Bool(true));
 }
 
 /// One typed call of one tool.

@@ -39,6 +39,24 @@ async fn a_quote_that_does_not_fit_is_answered_with_the_place_and_the_first_line
 }
 
 #[tokio::test]
+async fn an_edit_of_a_symbol_without_an_action_is_read_where_it_has_one_meaning() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let mut client = McpClient::open(&project, "codex", &[]).await;
+    let edit = json!({"symbol": "a.py::f", "content": "def f():\n    return 1\n"});
+    let made = client.edit("edit_symbol", edit).await;
+    assert!(made["notes"].to_string().contains("no action was given: replace"), "{made}");
+    let written = TEXT.replace("    total = 1\n    return total\n\n", "    return 1\n\n");
+    assert_eq!(project.read("a.py"), written);
+    let unclear = json!({"symbol": "a.py::f", "content": "def h():\n    return 1\n"});
+    let refused = client.refused("edit_symbol", unclear).await;
+    let choices =
+        "edit_symbol needs `action`: the content does not define f (replace, insert_before, insert_after or delete)";
+    assert!(refused.contains(choices), "{refused}");
+    assert_eq!(project.read("a.py"), written);
+    assert!(client.end().await.success());
+}
+
+#[tokio::test]
 async fn a_text_that_somebody_else_changed_is_shown_and_not_written_over() {
     let project = Project::new(&[("a.py", TEXT)]);
     let mut client = McpClient::open(&project, "codex", &[]).await;
