@@ -38,6 +38,8 @@ function M.of(s)
   elseif s.phase == 'completed' then
     local failed = s.failed > 0 and (', %d failed'):format(s.failed) or ''
     return ('done, %d of %s%s'):format(s.done, steps, failed), 'R takes back from here · ? keys · q close'
+  elseif s.phase == 'run in another session' then
+    return s.phase, ':AgentResume! lists what waits · q close'
   elseif s.phase == 'gone' then
     return 'failed', ':AgentResume goes on · q close'
   end

@@ -23,6 +23,7 @@ use crate::run::run_loop;
 use crate::state::approvals::Approvals;
 use crate::state::edit_service::EditService;
 use crate::state::outcome::Outcome;
+use crate::state::plan_service::PlanService;
 use crate::state::session::Session;
 use crate::state::span;
 use crate::state::stop;
@@ -32,6 +33,9 @@ use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::hint::{Hint, HintCode};
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::step::Model;
+
+/// The phase of a plan that another process has taken.
+const RUN_ELSEWHERE: &str = "run in another session";
 
 /// How a run without a failure from outside came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +67,10 @@ pub(crate) async fn carry_out(
     }
     session.hub.use_cancel(cancel);
     task.work.take_up(&session.events);
-    durable::claim(&session.store, &mut task, Some(&plan)).await?;
+    if let Err(failure) = durable::claim(&session.store, &mut task, Some(&plan)).await {
+        gone_elsewhere(&session.events, &session.plans, plan, task).await;
+        return Err(failure);
+    }
     let Task { work, keep, conversation, .. } = &mut task;
     step_rollback::take_back_unfinished(&session.edits, work, keep, &mut conversation.transcript).await?;
     task.work.events.did(TaskFact::WorkBegan);
@@ -98,6 +105,12 @@ pub(crate) async fn carry_out(
     *session.plans.waiting.lock().await = Some((plan, task));
     let ran = ran.map_err(|failure| if changed { failure } else { failure.without_change() });
     ran.map(|_| outcome).map_err(resumable)
+}
+
+/// Leaves a plan that another process has taken in its window, which shows that. Each further approval is refused too.
+async fn gone_elsewhere(events: &EventStream, plans: &PlanService, plan: Plan, task: Task) {
+    events.show(plan_event::plan_event(&plan, RUN_ELSEWHERE));
+    *plans.waiting.lock().await = Some((plan, task));
 }
 
 /// Widens the scope by the steps outside of it, which the user has seen and approved.

@@ -187,8 +187,7 @@ async fn end(
         }
         task.counts.refused = refused;
     }
-    let failed = ran.as_ref().err().map(|failure| failure.kind);
-    let for_people = ran.as_ref().err().map(|failure| mask(&failure.for_people()).into_owned());
+    let failed = ran.as_ref().err().map(|failure| (failure.kind, mask(&failure.for_people()).into_owned()));
     let (ok, mut text) = match ran {
         Ok(answer) => {
             task.conversation.open.extend(answer.open);
@@ -196,6 +195,7 @@ async fn end(
         }
         Err(failure) => (false, mask(&failure.one_line()).into_owned()),
     };
+    let said = text.len();
     if task.work.journal.checkpoints.len() == edits
         && let Some(diagnostics) =
             settled(&edit_service.hub, &edit_service.making, &mut task.work, &mut task.conversation).await
@@ -209,12 +209,11 @@ async fn end(
     let reason = format!("{reasoning} → {}{came_of_it}", if ok { "" } else { "failed: " });
     let by = if task.work.intent.is_direct { "user" } else { model.name() };
     task.work.events.trace(step, Trace::new(Effect::Acted, about, by, reason));
-    edit_service.hub.events.show(Event::Acted {
-        step,
-        tool: tool.clone(),
-        ok,
-        text: for_people.unwrap_or_else(|| shown(&called, ok, &text)),
-    });
+    let seen = match &failed {
+        Some((_, words)) => format!("{words}{}", &text[said..]),
+        None => shown(&called, ok, &text),
+    };
+    edit_service.hub.events.show(Event::Acted { step, tool: tool.clone(), ok, text: seen });
     stored_traces::keep(&edit_service.store).await;
     task.counts.applied += usize::from(ok && tool == apply_fix::TOOL.name);
     task.work.events.did(call_summary::came_back(
@@ -222,7 +221,7 @@ async fn end(
         &task.work.request,
         &task.work.reports.offers,
         &called,
-        failed,
+        failed.map(|(kind, _)| kind),
         &text,
     ));
     keep::keep(&edit_service.store, &task.work, &mut task.keep).await;

@@ -111,7 +111,7 @@ mod tests {
     fn a_refused_edit_is_named_with_its_cause_and_the_user_s_way_out() {
         let cause = "Not done: edit_file b.py was refused: b.py is outside the scope of this task (a.py)";
         assert_eq!(outside("b.py").words(), format!("{cause}; {WIDER}"));
-        let locked = refused("b.py", Failure::new(FailureKind::Editor, "b.py is read-only".into(), "make it writable"));
+        let locked = refused("b.py", Failure::new(FailureKind::Editor, "b.py is read-only", "make it writable"));
         assert_eq!(locked.words(), "Not done: edit_file b.py was refused: b.py is read-only; make it writable");
         let missed = refused("b.py", tool_failure("old_string is not in b.py", "read it again"));
         assert_eq!(missed.words(), "Not done: edit_file b.py was refused: old_string is not in b.py");

@@ -76,7 +76,7 @@ pub(crate) async fn ask_at(
 ) -> Result<SaidOfName, Failure> {
     let checks = &workspace.config.diagnostics;
     let deadline = Deadline::after_ms(checks.timeout_ms.max(checks.start_timeout_ms).max(PATIENCE_MS));
-    let asked = at_place(workspace, document, (offset, name), question, deadline).await?;
+    let asked = at_place(workspace, document, NameAt { offset, name }, question, deadline).await?;
     asked.map(|answer| answer.said).ok_or_else(outdated)
 }
 
@@ -90,8 +90,14 @@ async fn once(
 ) -> Result<Option<AnsweredName>, Failure> {
     let place = target::place(workspace, symbol).await?;
     let (offset, name) = named(&place, name)?;
-    let answer = at_place(workspace, &place.document, (offset, &name), question, deadline).await?;
+    let answer = at_place(workspace, &place.document, NameAt { offset, name: &name }, question, deadline).await?;
     Ok(answer.map(|PlaceAnswer { provider, said, notes }| AnsweredName { place, name, offset, provider, said, notes }))
+}
+
+/// A name, and the byte of the text that it begins at.
+struct NameAt<'n> {
+    offset: usize,
+    name: &'n str,
 }
 
 /// An answer of a server about a place.
@@ -105,10 +111,11 @@ struct PlaceAnswer {
 async fn at_place(
     workspace: &Workspace,
     document: &Document,
-    (offset, name): (usize, &str),
+    asked: NameAt<'_>,
     question: &NameQuestion,
     deadline: Deadline,
 ) -> Result<Option<PlaceAnswer>, Failure> {
+    let NameAt { offset, name } = asked;
     let index = LineIndex::new(&document.text);
     if index.has_lone_return() {
         let why = format!("no language server is asked about {}, {LONE_RETURN}", document.path);

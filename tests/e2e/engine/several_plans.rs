@@ -64,6 +64,25 @@ async fn the_list_tells_a_plan_of_a_session_that_is_open_from_one_that_was_left(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_plan_that_another_session_ran_is_shown_as_such_and_each_approval_is_refused() {
+    let project = project();
+    let mut first = two(&project, true, &[]).await;
+    first.seen();
+    let setup = Setup { replies: vec![last("edit_file", edit("b.py"))], memory: true, ..Setup::default() };
+    let second = TestEngine::new(&project, setup);
+    second.session.resume_chosen("1", true, &second.cancel).await.result.expect("it ran");
+    assert!(project.read("b.py").contains("return 2"));
+    for _ in 0..2 {
+        let failure = first.approve().await.0.expect_err("it was run elsewhere");
+        assert!(failure.message.contains("another process has gone on with"), "{failure:?}");
+        assert!(!failure.hint.codes().is_empty(), "the way out is named: {failure:?}");
+        let elsewhere = |event: &Event| matches!(event, Event::Plan { phase, .. } if phase == "run in another session");
+        assert!(first.seen().iter().any(elsewhere), "the window shows it");
+    }
+    assert_eq!(project.read("a.py"), A, "no other plan is run in its place");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_second_plan_loses_no_first_one_with_memory_and_without() {
     for memory in [true, false] {
         let project = project();

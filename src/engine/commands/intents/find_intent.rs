@@ -144,7 +144,7 @@ pub(crate) async fn direct_uses(
             Ok(_) => None,
             Err(failure) => Some(failure.message),
         };
-        return by_word(edits, model, (given, given), "", reason).await.map(Some);
+        return by_word(edits, model, SearchedWord { word: given, shown: given }, "", reason).await.map(Some);
     }
     let Some(found) = read_intent::named(&edits.workspace, &edits.approvals, request, given).await? else {
         return Ok(None);
@@ -170,17 +170,24 @@ pub(crate) async fn direct_uses(
         _ => String::new(),
     };
     let shown = if is_sure(given) || !found.names.is_empty() { &*word } else { given };
-    by_word(edits, model, (&word, shown), &own, reason).await.map(Some)
+    by_word(edits, model, SearchedWord { word: &word, shown }, &own, reason).await.map(Some)
+}
+
+/// A word to search for, and the name of it in the answer.
+struct SearchedWord<'w> {
+    word: &'w str,
+    shown: &'w str,
 }
 
 /// The lines that hold a word, without the one that begins as `own` does.
 async fn by_word(
     edits: &EditService,
     model: &dyn Model,
-    (word, shown): (&str, &str),
+    searched: SearchedWord<'_>,
     own: &str,
     reason: Option<String>,
 ) -> Result<DirectAnswer, Failure> {
+    let SearchedWord { word, shown } = searched;
     let pattern = format!(r"\b{}\b", regex::escape(word));
     let hits = read_intent::read_for_user(edits, model, "search", json!({"pattern": pattern, "plain": true})).await?;
     let others = hits.lines().filter(|line| own.is_empty() || !line.starts_with(own));
