@@ -31,6 +31,8 @@ mod tests;
 
 use std::collections::{HashMap, HashSet};
 
+pub use crate::delta::stages::{HiddenExtent, hidden_extent};
+
 use crate::delta::anchors::{Anchored, Ground, MessageIds, NOWHERE, anchor};
 use crate::delta::index_pairs::Matching;
 use crate::delta::pair_diagnostics::Carry;

@@ -9,6 +9,7 @@ mod folder_files;
 mod headless_lookup;
 mod headless_marks;
 mod headless_requests;
+mod outside_changes;
 pub mod overlay;
 mod probe;
 mod transaction;
@@ -26,6 +27,7 @@ use tokio::sync::{RwLock, watch};
 use crate::asked::{ask, asked, file_text, text};
 use crate::fixes::Fixes;
 use crate::folder_files::Files;
+use crate::outside_changes::OutsideChanges;
 use crate::overlay::OpenBuffers;
 use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
@@ -38,6 +40,7 @@ use sextant_diagnostics::server::server_config::ServerConfig;
 use sextant_engine::api::{
     Applied, Diagnostics, Document, Documents, EditorError, Event, FileEdit, HalfDone, HeldFile, Save, Ui,
 };
+use sextant_store::workspace::root::Root;
 
 /// The key of a file's format among its marks.
 const FORMAT: &str = "format";
@@ -65,6 +68,8 @@ pub struct HeadlessEditor {
     asked: Mutex<HashMap<(String, String), (i64, i64)>>,
     /// Files that were read. They count as open, since an edit that breaks them matters to their reader.
     read: Mutex<BTreeSet<String>>,
+    /// The files of the folder as its servers know them.
+    outside: Arc<Mutex<OutsideChanges>>,
     /// Locked for writing while the servers are shown texts that are not applied.
     turn: RwLock<()>,
     events: UnboundedSender<Event>,
@@ -92,6 +97,7 @@ impl HeadlessEditor {
             fixes: Mutex::default(),
             asked: Mutex::default(),
             read: Mutex::default(),
+            outside: Arc::default(),
             turn: RwLock::default(),
             events,
             root,
@@ -191,6 +197,24 @@ impl HeadlessEditor {
             }
         }
         wanted
+    }
+
+    /// Reports to the servers which closed files other programs have changed. An editor does so itself.
+    async fn report_outside_changes(&self, servers: &[Arc<LanguageServer>]) {
+        if self.buffers.is_some() || servers.is_empty() {
+            return;
+        }
+        let (outside, root, covering) = (Arc::clone(&self.outside), self.root.clone(), servers.to_vec());
+        let look = move || {
+            let is_covered = |path: &str| covering.iter().any(|server| server.covers(path));
+            Root::new(&root).map(|root| lock(&outside).take(&root, is_covered)).unwrap_or_default()
+        };
+        let changes = tokio::task::spawn_blocking(look).await.unwrap_or_default();
+        for server in servers {
+            let open = server.open();
+            let of_server = |(path, _): &&(String, u8)| server.covers(path) && !open.contains(path);
+            server.changed_on_disk(&changes.iter().filter(of_server).cloned().collect::<Vec<_>>());
+        }
     }
 
     /// Reports the applied edits to the servers.
@@ -305,8 +329,9 @@ impl Diagnostics for HeadlessEditor {
             let covered = pairs.filter(|(server, path)| server.covers(path));
             return covered.map(|(server, path)| server.unasked(path, deadline)).collect();
         };
-        let documents = self.refresh(&paths).await;
         let asked_servers = self.servers();
+        self.report_outside_changes(&asked_servers).await;
+        let documents = self.refresh(&paths).await;
         // A long text is copied for its readers alone.
         let is_covered = |document: &&Document| asked_servers.iter().any(|server| server.covers(&document.path));
         let texts: Vec<FileText> = documents.iter().filter(is_covered).map(file_text).collect();

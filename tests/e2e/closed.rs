@@ -1,6 +1,7 @@
 //! What an edit breaks in files that nobody has open, at every door, with the real type checker.
 
 mod conditional;
+mod sequences;
 pub(crate) mod shapes;
 mod unlisted;
 

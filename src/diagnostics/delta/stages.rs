@@ -56,6 +56,19 @@ impl<'d> Staged<'d> {
     }
 }
 
+/// The extent of what an error keeps its tool from reporting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HiddenExtent {
+    File,
+    AllFiles,
+}
+
+/// `None` for a diagnostic that hides no other one. An error of a compiler with stages may hide what is in any file.
+pub fn hidden_extent(d: &Diagnostic) -> Option<HiddenExtent> {
+    let in_file = || is_syntax(d).then_some(HiddenExtent::File);
+    Staged::of_error(d).map(|_| HiddenExtent::AllFiles).or_else(in_file)
+}
+
 fn family(source: &str) -> Option<Family> {
     let name = source.split_once(':').map_or(source, |(_, name)| name).to_ascii_lowercase();
     match name.as_str() {

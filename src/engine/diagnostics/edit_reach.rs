@@ -108,12 +108,11 @@ pub(crate) fn of(
             reach.extend(line_reach::of(&workspace, change));
             continue;
         };
-        let old = change.before.as_deref().unwrap_or_default();
+        let (old, turns) = (change.before.as_deref().unwrap_or_default(), change.turns(language));
         reach.take_unread(unchecked_uses::changed(&change.path, old, &change.after));
-        let turns = change.turns(language);
         let unreadable = interface::unreadable_words(language, old, &change.after);
-        let is_equal = interface::changed_words(&before, &after, &|_| false).is_empty() && unreadable.is_empty();
-        if is_equal && change.before.is_some() && !turns {
+        let takes_place = change.before.is_none() || !unreadable.is_empty();
+        if interface::changed_words(&before, &after, &|_| false).is_empty() && !takes_place && !turns {
             continue;
         }
         let mut importers = lock(importers);
@@ -124,18 +123,16 @@ pub(crate) fn of(
         let is_structural =
             |name: &str| language.structural_members.contains(&name) || importers.is_structural_member(name);
         let mut changed = interface::changed_words(&before, &after, &is_structural);
-        let hides = !unreadable.is_empty();
         changed.words.extend(unreadable);
-        if change.before.is_none() || hides {
+        if takes_place {
             // An import that resolved to another module of this name, or to no module, resolves to this one.
             changed.words.insert(EVERYTHING.to_owned());
         } else if turns {
             let own = before.iter().chain(&after).filter(|offer| offer.owner.is_empty());
             changed.words.extend(own.map(|offer| offer.word().to_owned()));
         }
-        let (path, text) = (change.path.as_str(), change.before.as_deref());
-        let offered =
-            OfferedChange { path, language, text, before: &before, after: &after, made: &change.after, turns };
+        let (path, text, made) = (change.path.as_str(), change.before.as_deref(), change.after.as_str());
+        let offered = OfferedChange { path, language, text, before: &before, after: &after, made, turns };
         let clashing = importer_chain::clashing(&workspace, &importers, &offered, &changed.created);
         reach.extend(of_names(&workspace, &importers, &offered, changed));
         reach.extend(EditReach { kept: clashing.iter().cloned().collect(), files: clashing, ..EditReach::default() });

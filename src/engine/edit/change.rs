@@ -368,6 +368,8 @@ async fn judge(hub: &DiagnosticsHub, work: &mut TaskWork, known: &Baseline, repo
         }
     }
     let mut verdict = comparison::compared(&before, &after, reports).await;
+    work.reports.unhidden.take(&before);
+    work.reports.unhidden.tell_apart(&mut verdict, &after).await;
     let unheard = reached::unheard(&known.reached, reports);
     doubt(&mut verdict, [others, late, known.unlooked.pending(), unheard, typed_in_reach(&hub.looked, known)].concat());
     doubt_stale(&mut verdict, &known.stale);

@@ -50,6 +50,12 @@ impl Verdict {
         }
     }
 
+    /// Adds new diagnostics, in their order.
+    pub(crate) fn add_new(&mut self, new: Vec<LocatedDiagnostic>) {
+        self.new.extend(new);
+        self.new.sort_by(|a, b| order(a).cmp(&order(b)));
+    }
+
     /// The diagnostics that do not count as fixed, in a line; `None` where all of them count.
     pub(crate) fn not_counted_line(&self) -> Option<String> {
         let first = self.not_counted.first()?;

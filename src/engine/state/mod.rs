@@ -59,6 +59,7 @@ pub(crate) mod typed_files;
 pub(crate) mod uncredited_fix;
 pub(crate) mod undo_hunks;
 pub(crate) mod undo_target;
+pub(crate) mod unhidden_reports;
 pub(crate) mod unlooked;
 pub(crate) mod unusable_reply;
 pub(crate) mod usage;

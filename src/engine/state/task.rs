@@ -28,6 +28,7 @@ use crate::state::risk::Risk;
 use crate::state::snapshots::{SnapshotKey, Snapshots};
 use crate::state::task_scope::Scope;
 use crate::state::transcript::Transcript;
+use crate::state::unhidden_reports::UnhiddenReports;
 use crate::state::unlooked::Unlooked;
 use crate::state::usage::SpentLog;
 use sextant_base::clock;
@@ -130,6 +131,8 @@ pub(crate) struct TaskReports {
     pub deferred: Option<Baseline>,
     /// Diagnostics that come too late for the answer of an edit.
     pub(crate) late: LateReports,
+    /// The last reports that no error cut short.
+    pub(crate) unhidden: UnhiddenReports,
     /// The known answers about fixes.
     pub(crate) offers: OfferReports,
     /// Files that the task has created; every diagnostic in them is new.

@@ -1,0 +1,69 @@
+//! Finds the files that came, changed or went on disk since the last look, for its servers.
+//!
+//! A server reads the disk when it starts. An import that it could not resolve then stays unresolved for it, and the
+//! text of a closed file stays the one that it has read, until its client reports the change.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::SystemTime;
+
+use crate::{CHANGED, CREATED, DELETED};
+use sextant_store::workspace::root::Root;
+use sextant_store::workspace::workspace_files;
+
+/// The most files that are looked at.
+const MOST: usize = 20_000;
+
+/// A file's time of change and its bytes.
+type Stamp = (Option<SystemTime>, u64);
+
+/// The source files of a folder as they were at the last look.
+#[derive(Debug, Default)]
+pub(super) struct OutsideChanges {
+    known: Option<BTreeMap<String, Stamp>>,
+}
+
+impl OutsideChanges {
+    /// The changes since the last look at the files that are meant, with LSP's number of each; none at the first look.
+    /// Blocks.
+    pub(super) fn take(&mut self, root: &Root, is_meant: impl Fn(&str) -> bool) -> Vec<(String, u8)> {
+        let listed = workspace_files::list(root, "", MOST).files.into_iter().filter(|path| is_meant(path));
+        let stamped = |path: String| {
+            let found = fs::metadata(root.join(&path)).ok()?;
+            Some((path, (found.modified().ok(), found.len())))
+        };
+        let now: BTreeMap<String, Stamp> = listed.filter_map(stamped).collect();
+        let Some(before) = self.known.replace(now) else { return Vec::new() };
+        let now = self.known.iter().flatten();
+        let came = now.filter_map(|(path, stamp)| match before.get(path) {
+            None => Some((path.clone(), CREATED)),
+            Some(old) => (old != stamp).then(|| (path.clone(), CHANGED)),
+        });
+        let is_gone = |path: &&String| self.known.as_ref().is_some_and(|now| !now.contains_key(*path));
+        let went = before.keys().filter(is_gone).map(|path| (path.clone(), DELETED));
+        came.chain(went).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_came_changed_or_went_are_found_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Root::new(dir.path()).unwrap();
+        let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
+        ["a.py", "b.py", "c.txt"].iter().for_each(|name| write(name, "x = 1\n"));
+        let mut changes = OutsideChanges::default();
+        let mut take = || changes.take(&root, |path| path.ends_with(".py"));
+        assert_eq!(take(), []);
+        write("a.py", "x = 12\n");
+        write("c.txt", "y");
+        write("d.py", "");
+        fs::remove_file(dir.path().join("b.py")).unwrap();
+        let of = |path: &str, kind: u8| (path.to_owned(), kind);
+        assert_eq!(take(), [of("a.py", CHANGED), of("d.py", CREATED), of("b.py", DELETED)]);
+        assert_eq!(take(), []);
+    }
+}

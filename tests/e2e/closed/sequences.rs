@@ -1,0 +1,43 @@
+//! What an edit breaks after other edits: of another program, or behind broken syntax.
+
+use serde_json::Value;
+
+use crate::closed::shapes::reported;
+use crate::mcp::replace;
+use crate::support::mcp::McpClient;
+use crate::support::project::Project;
+
+const RETURNS: &str = "def f(x: int) -> int:\n    return x\n";
+const USES: &str = "from k.p import f\nf(1)\n";
+
+/// The file and the code of each new diagnostic of a complete answer.
+fn new(answer: &Value) -> Vec<(String, String)> {
+    assert_eq!(answer["diagnostics_status"], "complete", "{answer}");
+    reported(answer).into_iter().collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_another_program_has_made_is_known_to_the_servers() {
+    let project = Project::new(&[("k/__init__.py", ""), ("k/p/__init__.py", RETURNS), ("k/b.py", USES)]);
+    let mut client = McpClient::with_servers(&project, "codex").await;
+    assert_eq!(new(&client.edit("edit_file", replace("k/p/__init__.py", "return x", "return x + 0")).await), []);
+    project.write("k/p/core.py", "def f(x: int) -> int:\n    return 1\n");
+    project.write("k/p/__init__.py", "from k.p.core import f as f\n");
+    let edited = client.edit("edit_file", replace("k/p/core.py", "x: int", "x: str")).await;
+    assert_eq!(new(&edited), [("k/b.py".to_owned(), "reportArgumentType".to_owned())], "{edited}");
+    assert!(client.end().await.success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_error_that_the_repair_of_the_syntax_uncovers_is_new_where_it_was_not_there_before() {
+    let text = format!("{RETURNS}\n\ndef g() -> int:\n    return ''\n");
+    let project = Project::new(&[("a.py", &text)]);
+    let mut client = McpClient::with_servers(&project, "codex").await;
+    client.edit("edit_file", replace("a.py", "x: int)", "x: int")).await;
+    let edited = client.edit("edit_file", replace("a.py", "x: int", "x: str)")).await;
+    assert_eq!(new(&edited), [(String::new(), "reportReturnType".to_owned())], "{edited}");
+    assert_eq!(edited["new_diagnostics"][0]["symbol"], "f", "{edited}");
+    // The error of the other function was there before the syntax was broken.
+    assert!(edited["fixed"].as_u64() > Some(0), "{edited}");
+    assert!(client.end().await.success());
+}
