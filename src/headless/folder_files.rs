@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::file_format::{self, FileFormat};
+use crate::outside_changes::OutsideChanges;
 use crate::overlay::OpenBuffers;
 use crate::transaction::{self, FileOperation, Refused};
 use sextant_diagnostics::model::FileText;
 use sextant_engine::api::{Applied, Document, EditorError, FileEdit, Save};
 use sextant_store::workspace::beneath;
+use sextant_store::workspace::root::Root;
 use sextant_text::edits::line_ends;
 
 /// The last known state of one file.
@@ -37,6 +39,7 @@ pub(super) struct Files {
     root: PathBuf,
     seen: HashMap<String, LastKnownFile>,
     buffers: Option<Arc<dyn OpenBuffers>>,
+    outside: OutsideChanges,
 }
 
 /// One edit that has passed every check.
@@ -50,11 +53,16 @@ struct Planned {
 
 impl Files {
     pub(super) fn new(root: PathBuf) -> Self {
-        Self { root, seen: HashMap::new(), buffers: None }
+        Self { root, seen: HashMap::new(), buffers: None, outside: OutsideChanges::default() }
     }
 
     pub(super) fn set_buffers(&mut self, buffers: Arc<dyn OpenBuffers>) {
         self.buffers = Some(buffers);
+    }
+
+    /// The files of these that came, changed or went since the last call, with LSP's number of each change.
+    pub(super) fn changed_outside(&mut self, is_meant: impl Fn(&str) -> bool) -> Vec<(String, u8)> {
+        Root::new(&self.root).map(|root| self.outside.take(&root, is_meant)).unwrap_or_default()
     }
 
     pub(super) fn read(&mut self, path: &str) -> Result<Document, EditorError> {

@@ -27,7 +27,6 @@ use tokio::sync::{RwLock, watch};
 use crate::asked::{ask, asked, file_text, text};
 use crate::fixes::Fixes;
 use crate::folder_files::Files;
-use crate::outside_changes::OutsideChanges;
 use crate::overlay::OpenBuffers;
 use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
@@ -40,7 +39,6 @@ use sextant_diagnostics::server::server_config::ServerConfig;
 use sextant_engine::api::{
     Applied, Diagnostics, Document, Documents, EditorError, Event, FileEdit, HalfDone, HeldFile, Save, Ui,
 };
-use sextant_store::workspace::root::Root;
 
 /// The key of a file's format among its marks.
 const FORMAT: &str = "format";
@@ -68,8 +66,6 @@ pub struct HeadlessEditor {
     asked: Mutex<HashMap<(String, String), (i64, i64)>>,
     /// Files that were read. They count as open, since an edit that breaks them matters to their reader.
     read: Mutex<BTreeSet<String>>,
-    /// The files of the folder as its servers know them.
-    outside: Arc<Mutex<OutsideChanges>>,
     /// Locked for writing while the servers are shown texts that are not applied.
     turn: RwLock<()>,
     events: UnboundedSender<Event>,
@@ -97,7 +93,6 @@ impl HeadlessEditor {
             fixes: Mutex::default(),
             asked: Mutex::default(),
             read: Mutex::default(),
-            outside: Arc::default(),
             turn: RwLock::default(),
             events,
             root,
@@ -204,12 +199,9 @@ impl HeadlessEditor {
         if self.buffers.is_some() || servers.is_empty() {
             return;
         }
-        let (outside, root, covering) = (Arc::clone(&self.outside), self.root.clone(), servers.to_vec());
-        let look = move || {
-            let is_covered = |path: &str| covering.iter().any(|server| server.covers(path));
-            Root::new(&root).map(|root| lock(&outside).take(&root, is_covered)).unwrap_or_default()
-        };
-        let changes = tokio::task::spawn_blocking(look).await.unwrap_or_default();
+        let covering = servers.to_vec();
+        let is_covered = move |path: &str| covering.iter().any(|server| server.covers(path));
+        let changes = self.with_files(|files| Ok(files.changed_outside(is_covered))).await.unwrap_or_default();
         for server in servers {
             let open = server.open();
             let of_server = |(path, _): &&(String, u8)| server.covers(path) && !open.contains(path);

@@ -135,8 +135,8 @@ pub(crate) async fn weigh(
     let texts = present_texts(hub.workspace.editor.as_ref(), found).await;
     let known = collect_diagnostics::known(hub).await;
     let others = other_texts(&hub.workspace, found, &texts).await;
-    let survived =
-        found.iter().map(key).filter_map(|key| work.reports.survived.get(&key).map(|count| (key, *count))).collect();
+    let tried = &work.reports.offers.survived;
+    let survived = found.iter().map(key).filter_map(|key| tried.get(&key).map(|count| (key, *count))).collect();
     let matter = Matter { found: found.to_vec(), texts, known, others, survived };
     // On a thread of its own: it reads the texts, and a stop must not wait for that.
     let Ok((merged, evidence, judgement)) = tokio::task::spawn_blocking(move || judged(&matter)).await else {

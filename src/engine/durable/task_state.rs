@@ -118,6 +118,7 @@ impl RunState {
             survived: task
                 .work
                 .reports
+                .offers
                 .survived
                 .iter()
                 .filter(|(key, _)| key.len() <= NAME)
@@ -230,7 +231,7 @@ impl RunState {
         task.progress.question.take_if(|question| question.step >= steps);
         (task.work.step, task.counts.errors) = (self.step, self.errors);
         task.work.spent.count_on(self.usage);
-        (task.work.reports.offers.tried, task.work.reports.survived) = (self.tried, self.survived);
+        (task.work.reports.offers.tried, task.work.reports.offers.survived) = (self.tried, self.survived);
         self.said.into_task(&mut task.conversation);
         task.work.intent.consent = self.consent;
         task.work.notes.count_on(self.counted);
@@ -305,7 +306,7 @@ mod tests {
         ) {
             let mut task = Task::new(&request, Mode::Planner, Some("a.py".into()), scope);
             (task.work.step, task.counts.errors, task.progress.plan_errors, task.progress.replans) = counts.into();
-            (task.work.reports.offers.tried, task.work.reports.survived) = (names.clone(), survived);
+            (task.work.reports.offers.tried, task.work.reports.offers.survived) = (names.clone(), survived);
             task.work.spent.count_on(Usage { calls: 3, ..Usage::default() });
             (task.work.intent.consent.allowed, task.work.intent.consent.withheld) = (names, task.work.reports.offers.tried.clone());
             task.work.intent.consent.replanned = mark.is_some();
@@ -344,7 +345,7 @@ mod tests {
         let mut task = Task::new("fix it", Mode::Planner, None, Scope::Workspace);
         task.conversation.transcript.tell("x".repeat(9 << 20));
         task.work.reports.offers.tried = (0..5000).map(|n| format!("fix {n}")).collect();
-        task.work.reports.survived = (0..5000).map(|n| (format!("complaint {n}"), n)).collect();
+        task.work.reports.offers.survived = (0..5000).map(|n| (format!("complaint {n}"), n)).collect();
         let output = |n: usize| crate::plan::output::StepOutput::new(&format!("line {n}\n").repeat(900), Vec::new());
         let step = |n| Step {
             title: format!("step {n}"),

@@ -139,8 +139,6 @@ pub(crate) struct TaskReports {
     pub created: BTreeSet<String>,
     /// The way to repair each weighed diagnostic, by symbol and message.
     pub suggested: BTreeMap<String, String>,
-    /// Fixes after which a diagnostic was still there, by symbol and message.
-    pub survived: BTreeMap<String, u32>,
     /// True if its list of introduced diagnostics has been shown already.
     pub shown: bool,
     /// The reach of its look over the workspace, where it had one.
@@ -162,6 +160,8 @@ pub(crate) struct OfferReports {
     pub(crate) offered: Vec<Offered>,
     /// Fixes that were tried without their purpose reached: they are not offered again.
     pub(crate) tried: BTreeSet<String>,
+    /// Fixes after which a diagnostic was still there, by symbol and message.
+    pub(crate) survived: BTreeMap<String, u32>,
     /// Fixes of this step that served their purpose and left nothing new.
     pub(crate) served: u32,
 }

@@ -80,7 +80,7 @@ impl Tool for ApplyFix {
             && changed.verdict.fixed.is_empty()
             && let Some(about) = &about
         {
-            *work.reports.survived.entry(about.clone()).or_default() += 1;
+            *work.reports.offers.survived.entry(about.clone()).or_default() += 1;
         }
         if let Some(reason) = worse(&changed.verdict) {
             change::take_back(edits, work, &changed).await?;
