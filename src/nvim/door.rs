@@ -1,6 +1,7 @@
 //! The door for Neovim: the greeting, the commands, one task at a time, the end with the editor.
 
 mod code_blocks;
+mod given_request;
 mod here;
 mod inquiries;
 mod plan_text;
@@ -16,12 +17,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::command_providers;
-use crate::door::here::{undo_request, which};
+pub(crate) use crate::door::given_request::GivenRequest;
+use crate::door::here::{answer, undo_request};
 use crate::door::queue::RequestQueue;
 use crate::editor::NvimEditor;
 use crate::handler::NvimMessages;
 use crate::lua_channel::{Channel, ChannelWriter};
-use crate::lua_messages::{ClientReport, CommandPlace};
+use crate::lua_messages::ClientReport;
 use crate::nvim_wording;
 use crate::text_pages::Page;
 use sextant_base::failure::{Failure, FailureKind};
@@ -56,16 +58,6 @@ struct Options {
     commands: Vec<CommandSpec>,
     #[serde(flatten)]
     rest: serde_json::Map<String, Value>,
-}
-
-#[derive(Debug, Deserialize)]
-struct AskParams {
-    text: String,
-    /// True if it goes on with the conversation before it.
-    #[serde(default)]
-    follows: bool,
-    #[serde(default)]
-    place: CommandPlace,
 }
 
 struct Ready {
@@ -150,46 +142,54 @@ impl NvimDoor {
         match name {
             "hello" => self.greet(json, nvim).await,
             "late" => self.late(json),
+            _ => match GivenRequest::read(json) {
+                Ok(given) => self.carry_out(name, given),
+                Err(failure) => self.refuse(failure),
+            },
+        }
+    }
+
+    fn carry_out(self: &Arc<Self>, name: &str, given: GivenRequest) {
+        match name {
             // A stop in words is for the running task, wherever the cursor is.
-            "ask" if self.is_stop(json) || self.is_steered(json) => {}
-            "ask" => self.start(json, true, Command::Ask),
-            "plan" => match self.change(json) {
-                Some(words) => self.start_current(json, "no plan was made here yet", Command::ChangePlan(words)),
-                None => self.start(json, false, Command::Plan),
+            "ask" if self.is_stop(&given) || self.is_steered(&given) => {}
+            "ask" => self.start(given, true, Command::Ask),
+            "plan" => match self.change(&given) {
+                Some(words) => self.start_current(&given, "no plan was made here yet", Command::ChangePlan(words)),
+                None => self.start(given, false, Command::Plan),
             },
             "approve" => {
-                let one = serde_json::from_str::<Value>(json).is_ok_and(|given| given["steps"] == "one");
-                let steps = if one { Steps::One } else { Steps::All };
-                self.start_current(json, "no plan was made here yet", Command::Approve { steps, is_read: true });
+                let steps = if given.word("steps") == "one" { Steps::One } else { Steps::All };
+                self.start_current(&given, "no plan was made here yet", Command::Approve { steps, is_read: true });
             }
-            "answer" => {
-                self.start_current(json, "no question is open", Command::Answer(here::answer(json)));
+            "answer" => self.start_current(&given, "no question is open", Command::Answer(answer(&given))),
+            "undo" => self.start_here(&given, Command::Undo(undo_request(&given))),
+            "redo" => self.start_here(&given, Command::Redo),
+            "history" => self.page(&given, Page::History),
+            "diff" => self.page(&given, Page::Diff),
+            "show_plan" => self.start_here(&given, Command::ShowPlan),
+            "resume" => {
+                self.start_in(&given, Command::Resume { which: given.word("which").to_owned(), approved: false });
             }
-            "undo" => self.start_here(json, Command::Undo(undo_request(json))),
-            "redo" => self.start_here(json, Command::Redo),
-            "history" => self.page(json, Page::History),
-            "diff" => self.page(json, Page::Diff),
-            "show_plan" => self.start_here(json, Command::ShowPlan),
-            "resume" => self.start_in(json, Command::Resume { which: which(json), approved: false }),
-            "discard" => self.start_in(json, Command::Discard(which(json))),
-            "waiting" => self.page(json, Page::Waiting),
-            "write_plan" => self.write_plan(json),
-            "review" => self.review(json),
-            "locate" => self.locate(json),
-            "find_target" => self.find_target(json),
-            "outlines" => self.outlines(json),
-            "names_starting" => self.names_starting(json),
-            "titles_waiting" => self.titles_waiting(json),
-            "requests_standing" => self.requests_standing(json),
-            "asked_before" => self.asked_before(json),
-            "ask_again" => self.ask_again(json),
-            "apply" => self.apply(json),
-            "log" => self.log(json),
-            "reopen" => self.reopen(json),
-            "trace" => self.trace(json),
-            "stats" => self.page(json, Page::Statistics),
-            "memory" => self.page(json, Page::Memory),
-            "mode" => self.set_mode(json),
+            "discard" => self.start_in(&given, Command::Discard(given.word("which").to_owned())),
+            "waiting" => self.page(&given, Page::Waiting),
+            "write_plan" => self.write_plan(given),
+            "review" => self.review(&given),
+            "locate" => self.locate(&given),
+            "find_target" => self.find_target(&given),
+            "outlines" => self.outlines(&given),
+            "names_starting" => self.names_starting(&given),
+            "titles_waiting" => self.titles_waiting(&given),
+            "requests_standing" => self.requests_standing(&given),
+            "asked_before" => self.asked_before(&given),
+            "ask_again" => self.ask_again(&given),
+            "apply" => self.apply(&given),
+            "log" => self.log(&given),
+            "reopen" => self.reopen(&given),
+            "trace" => self.trace(&given),
+            "stats" => self.page(&given, Page::Statistics),
+            "memory" => self.page(&given, Page::Memory),
+            "mode" => self.set_mode(&given),
             "stop" => {
                 self.take_all_back();
                 if !self.stop() {
@@ -252,13 +252,10 @@ impl NvimDoor {
         }
     }
 
-    fn start(self: &Arc<Self>, json: &str, at_cursor: bool, command: impl FnOnce(Request) -> Command) {
-        match self.request(json, at_cursor) {
+    fn start(self: &Arc<Self>, given: GivenRequest, at_cursor: bool, command: impl FnOnce(Request) -> Command) {
+        match self.request(&given, at_cursor) {
             Ok((open, request)) => self.submit(&open, command(request)),
-            Err(failure) => {
-                let request = serde_json::from_str(json).map_or_else(|_| String::new(), |AskParams { text, .. }| text);
-                self.show(Event::Refused { failure, request });
-            }
+            Err(failure) => self.show(Event::Refused { failure, request: given.text }),
         }
     }
 
@@ -303,15 +300,11 @@ impl NvimDoor {
     }
 
     /// A request without a range is about the cursor's line if it has `at_cursor`, else about the file.
-    fn request(&self, json: &str, at_cursor: bool) -> Result<(Arc<UsedWorkspace>, Request), Failure> {
-        let ask: AskParams = serde_json::from_str(json).map_err(|error| {
-            Failure::new(FailureKind::Internal, format!("the command cannot be read: {error}"), "see the log")
-        })?;
-        let AskParams { text, follows, place } = ask;
-        let ready = self
-            .ready
-            .get()
-            .ok_or_else(|| Failure::new(FailureKind::Internal, "no greeting came", "start Neovim again"))?;
+    fn request(&self, given: &GivenRequest, at_cursor: bool) -> Result<(Arc<UsedWorkspace>, Request), Failure> {
+        let (text, place) = (given.text.clone(), given.place.clone());
+        // It goes on with the conversation before it.
+        let follows = given.is_set("follows");
+        let ready = self.greeted()?;
         if place.workspace && (place.path.is_empty() || !place.buftype.is_empty()) {
             let open = self.open(&ready.cwd.join("."))?;
             return Ok((open, Request { text, workspace: true, follows, ..Request::default() }));
@@ -334,13 +327,17 @@ impl NvimDoor {
         Ok((open, Request { text, path, lines, workspace, follows, entry, ..Request::default() }))
     }
 
+    /// # Errors
+    /// Neovim has not sent its greeting.
+    fn greeted(&self) -> Result<&Ready, Failure> {
+        let ready = self.ready.get();
+        ready.ok_or_else(|| Failure::new(FailureKind::Internal, "no greeting came", "start Neovim again"))
+    }
+
     /// The session of the workspace that a file belongs to: the folder that Neovim was started in, if the file is
     /// inside.
     pub(super) fn open(&self, file: &Path) -> Result<Arc<UsedWorkspace>, Failure> {
-        let ready = self
-            .ready
-            .get()
-            .ok_or_else(|| Failure::new(FailureKind::Internal, "no greeting came", "start Neovim again"))?;
+        let ready = self.greeted()?;
         let channel = self
             .channel
             .get()

@@ -1,12 +1,10 @@
 //! Makes the pages that need no task: statistics, memory, history, what waits, and the diff of the last task.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::door::NvimDoor;
-use crate::lua_messages::CommandPlace;
+use crate::door::{GivenRequest, NvimDoor};
 use sextant_engine::api::{Event, Target, history};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,9 +19,6 @@ pub(super) enum Page {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct PageParams {
-    place: CommandPlace,
-    /// The workspace of the page that a key was pressed in.
-    root: Option<PathBuf>,
     /// The task that a diff shows; empty for the last one.
     task: String,
     /// The part of it.
@@ -33,12 +28,10 @@ struct PageParams {
 impl NvimDoor {
     /// Makes a page beside a running task, for the named workspace, that of the current file, or else of Neovim's
     /// folder.
-    pub(super) fn page(self: &Arc<Self>, json: &str, page: Page) {
-        let PageParams { place, root, task, part } = serde_json::from_str(json).unwrap_or_default();
-        let file = !place.path.is_empty() && place.buftype.is_empty();
-        let named = root.and_then(|_| self.meant(json));
-        let here = || if file { self.open(Path::new(&place.path)) } else { self.open(&self.cwd().join(".")) };
-        let open = named.map_or_else(here, Ok);
+    pub(super) fn page(self: &Arc<Self>, given: &GivenRequest, page: Page) {
+        let PageParams { task, part } = given.own().unwrap_or_default();
+        let named = given.root.as_ref().and_then(|_| self.meant(given));
+        let open = named.map_or_else(|| self.open_here(given), Ok);
         let door = Arc::clone(self);
         tokio::spawn(async move {
             let open = match open {

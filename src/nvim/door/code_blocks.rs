@@ -5,9 +5,8 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use crate::answer_texts::WrittenBlock;
-use crate::door::NvimDoor;
-use crate::lua_messages::CommandPlace;
-use sextant_base::failure::{Failure, FailureKind};
+use crate::door::{GivenRequest, NvimDoor};
+use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
 use sextant_engine::api::{BlockRequest, Command, Event, FoundTarget};
 
@@ -21,7 +20,6 @@ struct BlockParams {
     target: String,
     /// True once the user has seen the target, and the characters that the window does not show.
     confirmed: bool,
-    place: CommandPlace,
 }
 
 /// A block that the user means, as it was written.
@@ -35,25 +33,25 @@ struct MeantBlock {
 
 impl NvimDoor {
     /// Finds the symbol that a block is for.
-    pub(super) fn find_target(self: &Arc<Self>, json: &str) {
-        match self.block(json) {
-            Ok(block) => self.show_target(json, block),
+    pub(super) fn find_target(self: &Arc<Self>, given: &GivenRequest) {
+        match self.block(given) {
+            Ok(block) => self.show_target(given, block),
             Err(failure) => self.refuse(failure),
         }
     }
 
     /// Applies a block to the symbol that the user has confirmed or named. Characters that the window does not show are
     /// confirmed too.
-    pub(super) fn apply(self: &Arc<Self>, json: &str) {
-        match self.block(json) {
-            Ok(block) if block.marks.is_some() && !block.confirmed => self.show_target(json, block),
-            Ok(block) => self.start_here(json, Command::Apply(block.request)),
+    pub(super) fn apply(self: &Arc<Self>, given: &GivenRequest) {
+        match self.block(given) {
+            Ok(block) if block.marks.is_some() && !block.confirmed => self.show_target(given, block),
+            Ok(block) => self.start_here(given, Command::Apply(block.request)),
             Err(failure) => self.refuse(failure),
         }
     }
 
-    fn show_target(self: &Arc<Self>, json: &str, block: MeantBlock) {
-        let open = match self.here_or_last(json) {
+    fn show_target(self: &Arc<Self>, given: &GivenRequest, block: MeantBlock) {
+        let open = match self.here_or_last(given) {
             Ok(open) => open,
             Err(failure) => return self.refuse(failure),
         };
@@ -69,18 +67,15 @@ impl NvimDoor {
         });
     }
 
-    fn block(&self, json: &str) -> Result<MeantBlock, Failure> {
-        let BlockParams { id, block, language, target, confirmed, place } =
-            serde_json::from_str(json).map_err(|error| {
-                let message = format!("the code block cannot be read: {error}");
-                Failure::new(FailureKind::Internal, message, "see the log")
-            })?;
+    fn block(&self, given: &GivenRequest) -> Result<MeantBlock, Failure> {
+        let BlockParams { id, block, language, target, confirmed } = given.own()?;
+        let place = &given.place;
         let written = self.channel().and_then(|channel| lock(&channel.written).block(&block));
         let WrittenBlock { text, marks } = written.ok_or_else(|| {
             let message = "the code block has characters that are not shown, and its own text is not known";
             Failure::user(message, "ask for the block again; nothing was written")
         })?;
-        let path = if place.buftype.is_empty() { place.path } else { String::new() };
+        let path = if place.buftype.is_empty() { place.path.clone() } else { String::new() };
         let request = BlockRequest { block: text, language, path, line: place.line, target };
         Ok(MeantBlock { request, id, marks, confirmed })
     }

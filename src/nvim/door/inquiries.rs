@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::door::{NvimDoor, UsedWorkspace};
+use crate::door::{GivenRequest, NvimDoor, UsedWorkspace};
 use crate::lua_messages::list;
 use crate::nvim_wording;
 use sextant_base::failure::Failure;
@@ -28,17 +28,11 @@ struct InquiryParams {
     lead: String,
 }
 
-/// The task that a page names.
-fn task(json: &str) -> String {
-    let given = serde_json::from_str::<Value>(json).unwrap_or_default();
-    given["task"].as_str().unwrap_or_default().to_owned()
-}
-
 impl NvimDoor {
     /// The symbols of files, by the paths as they were given. A file without any has none.
-    pub(super) fn outlines(self: &Arc<Self>, json: &str) {
-        let InquiryParams { id, paths, .. } = serde_json::from_str(json).unwrap_or_default();
-        let (door, open) = (Arc::clone(self), self.asked_in(json));
+    pub(super) fn outlines(self: &Arc<Self>, given: &GivenRequest) {
+        let InquiryParams { id, paths, .. } = given.own().unwrap_or_default();
+        let (door, open) = (Arc::clone(self), self.asked_in(given));
         tokio::spawn(async move {
             let mut files = Map::new();
             for path in paths {
@@ -53,9 +47,9 @@ impl NvimDoor {
     }
 
     /// The symbols of the workspace that begin with some letters.
-    pub(super) fn names_starting(self: &Arc<Self>, json: &str) {
-        let InquiryParams { id, lead, .. } = serde_json::from_str(json).unwrap_or_default();
-        let (door, open) = (Arc::clone(self), self.asked_in(json));
+    pub(super) fn names_starting(self: &Arc<Self>, given: &GivenRequest) {
+        let InquiryParams { id, lead, .. } = given.own().unwrap_or_default();
+        let (door, open) = (Arc::clone(self), self.asked_in(given));
         tokio::spawn(async move {
             let found = match &open {
                 Some(open) => json!(open.session.names_starting(&lead).await),
@@ -66,9 +60,9 @@ impl NvimDoor {
     }
 
     /// The titles of the plans and tasks that wait, as `:AgentResume` takes them.
-    pub(super) fn titles_waiting(self: &Arc<Self>, json: &str) {
-        let InquiryParams { id, .. } = serde_json::from_str(json).unwrap_or_default();
-        let (door, open) = (Arc::clone(self), self.asked_in(json));
+    pub(super) fn titles_waiting(self: &Arc<Self>, given: &GivenRequest) {
+        let InquiryParams { id, .. } = given.own().unwrap_or_default();
+        let (door, open) = (Arc::clone(self), self.asked_in(given));
         tokio::spawn(async move {
             let titles = match &open {
                 Some(open) => open.session.waiting_titles().await,
@@ -79,9 +73,9 @@ impl NvimDoor {
     }
 
     /// The requests of the tasks here that an undo can take, newest first.
-    pub(super) fn requests_standing(self: &Arc<Self>, json: &str) {
-        let InquiryParams { id, .. } = serde_json::from_str(json).unwrap_or_default();
-        let (door, open) = (Arc::clone(self), self.asked_in(json));
+    pub(super) fn requests_standing(self: &Arc<Self>, given: &GivenRequest) {
+        let InquiryParams { id, .. } = given.own().unwrap_or_default();
+        let (door, open) = (Arc::clone(self), self.asked_in(given));
         tokio::spawn(async move {
             let requests = match &open {
                 Some(open) => open.session.standing_requests().await,
@@ -92,9 +86,9 @@ impl NvimDoor {
     }
 
     /// The request of an earlier task, which the Lua layer asks again.
-    pub(super) fn asked_before(self: &Arc<Self>, json: &str) {
-        let InquiryParams { id, .. } = serde_json::from_str(json).unwrap_or_default();
-        let (door, open, task) = (Arc::clone(self), self.asked_in(json), task(json));
+    pub(super) fn asked_before(self: &Arc<Self>, given: &GivenRequest) {
+        let InquiryParams { id, .. } = given.own().unwrap_or_default();
+        let (door, open, task) = (Arc::clone(self), self.asked_in(given), given.word("task").to_owned());
         tokio::spawn(async move {
             let known = match &open {
                 Some(open) => open.session.asked_before(&task).await,
@@ -109,11 +103,11 @@ impl NvimDoor {
     }
 
     /// Asks the request of an earlier task again.
-    pub(super) fn ask_again(self: &Arc<Self>, json: &str) {
-        let Some(open) = self.asked_in(json) else {
+    pub(super) fn ask_again(self: &Arc<Self>, given: &GivenRequest) {
+        let Some(open) = self.asked_in(given) else {
             return self.refuse(Failure::user("its workspace is not in use any more", "list the tasks again"));
         };
-        let (door, task) = (Arc::clone(self), task(json));
+        let (door, task) = (Arc::clone(self), given.word("task").to_owned());
         tokio::spawn(async move {
             match open.session.asked_before(&task).await {
                 Ok(AskedBefore { request, plans: true }) => door.submit(&open, Command::Plan(request)),
@@ -130,9 +124,8 @@ impl NvimDoor {
     }
 
     /// The workspace that a window names, else that of the current file.
-    fn asked_in(&self, json: &str) -> Option<Arc<UsedWorkspace>> {
-        let named = serde_json::from_str::<Value>(json).is_ok_and(|given| given["root"].is_string());
-        if named { self.meant(json) } else { self.here_or_last(json).ok() }
+    fn asked_in(&self, given: &GivenRequest) -> Option<Arc<UsedWorkspace>> {
+        if given.root.is_some() { self.meant(given) } else { self.here_or_last(given).ok() }
     }
 
     async fn tell_lua(&self, receiver: &str, value: Value) {

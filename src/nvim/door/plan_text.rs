@@ -2,28 +2,14 @@
 
 use std::sync::Arc;
 
-use serde::Deserialize;
-
-use crate::door::NvimDoor;
-use sextant_base::failure::{Failure, FailureKind};
+use crate::door::{GivenRequest, NvimDoor};
+use sextant_base::failure::Failure;
 use sextant_engine::api::{Event, Origin, PlanRefused};
-
-#[derive(Debug, Deserialize)]
-struct WrittenPlan {
-    text: String,
-}
 
 impl NvimDoor {
     /// Takes the text for the plan that waits.
-    pub(super) fn write_plan(self: &Arc<Self>, json: &str) {
-        let written: WrittenPlan = match serde_json::from_str(json) {
-            Ok(written) => written,
-            Err(error) => {
-                let message = format!("the plan's text cannot be read: {error}");
-                return self.refuse(Failure::new(FailureKind::Internal, message, "see the log"));
-            }
-        };
-        let Some(open) = self.meant(json) else {
+    pub(super) fn write_plan(self: &Arc<Self>, given: GivenRequest) {
+        let Some(open) = self.meant(&given) else {
             return self.refuse(Failure::user("no plan was made here yet", ":AgentPlan makes one"));
         };
         tokio::spawn(async move {
@@ -31,7 +17,7 @@ impl NvimDoor {
                 Ok(held) => held,
                 Err(failure) => return open.session.emit(Event::refused(failure)),
             };
-            let taken = open.session.edit_plan(&written.text).await;
+            let taken = open.session.edit_plan(&given.text).await;
             drop(held);
             match taken {
                 Ok((_, event)) => {

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use serde::Deserialize;
-use serde_json::Value;
 
-use crate::door::{NvimDoor, UsedWorkspace};
+use crate::door::{GivenRequest, NvimDoor, UsedWorkspace};
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_engine::api::{Command, Event, LocatedName, ReviewAction, ReviewRequest};
 
@@ -21,75 +20,68 @@ struct ReviewParams {
 
 impl NvimDoor {
     /// Shows the review of the workspace that is meant, or carries out a decision.
-    pub(super) fn review(self: &Arc<Self>, json: &str) {
-        let given: ReviewParams = match serde_json::from_str(json) {
-            Ok(given) => given,
-            Err(error) => {
-                let message = format!("the decision cannot be read: {error}");
-                return self.refuse(Failure::new(FailureKind::Internal, message, "see the log"));
-            }
+    pub(super) fn review(self: &Arc<Self>, given: &GivenRequest) {
+        let wanted: ReviewParams = match given.own() {
+            Ok(wanted) => wanted,
+            Err(failure) => return self.refuse(failure),
         };
-        let named = serde_json::from_str::<Value>(json).is_ok_and(|given| given["root"].is_string());
-        let known = if named { self.meant(json) } else { None };
-        let open = match known.map_or_else(|| self.open_here(json), Ok) {
+        let known = given.root.as_ref().and_then(|_| self.meant(given));
+        let open = match known.map_or_else(|| self.open_here(given), Ok) {
             Ok(open) => open,
             Err(failure) => return self.refuse(failure),
         };
         let door = Arc::clone(self);
         tokio::spawn(async move {
-            if given.hand_over {
+            if wanted.hand_over {
                 return door.hand_over(&open).await;
             }
-            if given.wish.action == ReviewAction::Show && given.open {
+            if wanted.wish.action == ReviewAction::Show && wanted.open {
                 open.session.recover().await;
             }
-            let shown = open.session.review(&given.wish).await;
+            let shown = open.session.review(&wanted.wish).await;
             let state = shown.and_then(|state| {
                 serde_json::to_value(state)
                     .map_err(|error| Failure::new(FailureKind::Internal, error.to_string(), "see the log"))
             });
             open.session.emit(match state {
-                Ok(state) => Event::Review { state, open: given.open },
+                Ok(state) => Event::Review { state, open: wanted.open },
                 Err(failure) => Event::refused(failure),
             });
         });
     }
 
     /// Finds the code that a name in a window of Sextant's means.
-    pub(super) fn locate(self: &Arc<Self>, json: &str) {
-        let given = serde_json::from_str::<Value>(json).unwrap_or_default();
-        let name = given["name"].as_str().unwrap_or_default().to_owned();
-        self.look(json, move |open| async move {
+    pub(super) fn locate(self: &Arc<Self>, given: &GivenRequest) {
+        let name = given.word("name").to_owned();
+        self.look(given, move |open| async move {
             let LocatedName { path, line, column } = open.session.locate(&name).await?;
             Ok(Event::Place { path, line, column, pointed: true })
         });
     }
 
     /// Lists the conversations of the workspace that is meant.
-    pub(super) fn log(self: &Arc<Self>, json: &str) {
-        let given = serde_json::from_str::<Value>(json).unwrap_or_default();
-        let words = given["words"].as_str().unwrap_or_default().to_owned();
-        self.look(json, move |open| async move {
+    pub(super) fn log(self: &Arc<Self>, given: &GivenRequest) {
+        let words = given.word("words").to_owned();
+        self.look(given, move |open| async move {
             let conversations = open.session.conversations(&words).await?;
             Ok(Event::Log { words, conversations })
         });
     }
 
     /// Opens a conversation again.
-    pub(super) fn reopen(self: &Arc<Self>, json: &str) {
-        let given = serde_json::from_str::<Value>(json).unwrap_or_default();
-        let id = given["id"].as_str().unwrap_or_default().to_owned();
-        self.look(json, move |open| async move {
+    pub(super) fn reopen(self: &Arc<Self>, given: &GivenRequest) {
+        let id = given.word("id").to_owned();
+        self.look(given, move |open| async move {
             Ok(Event::Conversation { exchanges: open.session.reopen_conversation(&id).await? })
         });
     }
 
     /// Looks something up beside a running task, in the workspace that is meant, and shows what was found.
-    fn look<F>(self: &Arc<Self>, json: &str, find: impl FnOnce(Arc<UsedWorkspace>) -> F + Send + 'static)
+    fn look<F>(self: &Arc<Self>, given: &GivenRequest, find: impl FnOnce(Arc<UsedWorkspace>) -> F + Send + 'static)
     where
         F: Future<Output = Result<Event, Failure>> + Send + 'static,
     {
-        let open = match self.meant(json).map_or_else(|| self.open_here(json), Ok) {
+        let open = match self.meant(given).map_or_else(|| self.open_here(given), Ok) {
             Ok(open) => open,
             Err(failure) => return self.refuse(failure),
         };
