@@ -13,7 +13,7 @@ use crate::state::approvals::Approvals;
 use crate::state::comparison::{self, Verdict};
 use crate::state::diagnostics_hub::{DiagnosticsHub, LookedFiles};
 use crate::state::edit_answer::{DEFERRED, EditAnswer};
-use crate::state::edit_baseline::{Baseline, doubt, doubt_stale, without_late, without_others};
+use crate::state::edit_baseline::{Baseline, BeforeAndAfter, doubt, doubt_stale};
 use crate::state::edit_request::{self, EditOutcome, EditRequest, When};
 use crate::state::edit_service::EditService;
 use crate::state::in_flight::Making;
@@ -354,32 +354,32 @@ async fn judge(hub: &DiagnosticsHub, work: &mut TaskWork, known: &Baseline, repo
         let why = report.note.as_deref().unwrap_or("it is not known to be of the text after the edit");
         work.events.trace(work.step.max(1), Trace::new(Effect::SetAside, about, "not_fresh", why));
     }
-    let mut after: Snapshots =
-        collect_diagnostics::known(hub).await.into_iter().filter(|(key, _)| !open.contains(key)).collect();
+    let after = collect_diagnostics::known(hub).await.into_iter().filter(|(key, _)| !open.contains(key)).collect();
     let mut before = known.snaps.clone();
     add_missing(&mut before, &collect_diagnostics::note_unasked(work, reports));
     let is_unasked = |file: &str| reports.iter().any(|report| report.file == file && report.unasked.is_some());
     let in_reach = |file: &str| known.open.contains(file) || known.reached.contains(file) || is_unasked(file);
-    let others = without_others(&mut before, &mut after, |file| known.changes(file), in_reach);
-    let late = without_late(&mut before, &mut after, &known.late, hub.workspace.config.diagnostics.severity_floor);
-    for (file, provider) in after.keys() {
-        if work.reports.created.contains(file) && !before.contains_key(&(file.clone(), provider.clone())) {
-            before.extend(SnapshotStore::absent(file, [provider.clone()]));
+    let mut both = BeforeAndAfter::new(before, after)
+        .without_others(|file| known.changes(file), in_reach)
+        .without_late(&known.late, hub.workspace.config.diagnostics.severity_floor);
+    for (file, provider) in both.after.keys() {
+        if work.reports.created.contains(file) && !both.before.contains_key(&(file.clone(), provider.clone())) {
+            both.before.extend(SnapshotStore::absent(file, [provider.clone()]));
         }
     }
-    let mut verdict = comparison::compared(&before, &after, reports).await;
-    work.reports.unhidden.take(&before);
-    work.reports.unhidden.tell_apart(&mut verdict, &after).await;
+    let mut verdict = both.compared(reports).await;
+    work.reports.unhidden.take(&both.before);
+    work.reports.unhidden.tell_apart(&mut verdict, &both.after).await;
     let unheard = reached::unheard(&known.reached, reports);
-    doubt(&mut verdict, [others, late, known.unlooked.pending(), unheard, typed_in_reach(&hub.looked, known)].concat());
+    doubt(&mut verdict, [known.unlooked.pending(), unheard, typed_in_reach(&hub.looked, known)].concat());
     doubt_stale(&mut verdict, &known.stale);
     if !reports.is_empty() {
-        comparison::doubt_coverage(&mut verdict, &known.edited(), &after, reports);
+        comparison::doubt_coverage(&mut verdict, &known.edited(), &both.after, reports);
     }
     edit_guard::discount(&mut work.intent.consent, &mut verdict);
     // Only these may still get an answer; the others were compared now.
-    before.retain(|key, _| open.contains(key));
-    work.reports.pending = (!open.is_empty()).then_some(before);
+    both.before.retain(|key, _| open.contains(key));
+    work.reports.pending = (!open.is_empty()).then_some(both.before);
     work.reports.late.to_come = verdict.to_come;
     verdict
 }

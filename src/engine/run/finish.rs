@@ -15,7 +15,7 @@ use crate::state::answer_status::Status;
 use crate::state::comparison::{self, Verdict};
 use crate::state::delta_wording;
 use crate::state::diagnostics_hub::DiagnosticsHub;
-use crate::state::edit_baseline::{doubt, without_late, without_others};
+use crate::state::edit_baseline::{BeforeAndAfter, doubt};
 use crate::state::edit_service::EditService;
 use crate::state::in_flight::RunningStart;
 use crate::state::journal::Journal;
@@ -154,28 +154,22 @@ pub(crate) async fn task_verdict(edits: &EditService, work: &mut TaskWork, files
         .filter(|report| !report.freshness.is_fresh() && !said_of_this(report))
         .map(|report| (report.file.clone(), report.provider.clone()))
         .collect();
-    let mut start = with_created(&work.reports.start, &work.reports.created, &known);
+    let start = with_created(&work.reports.start, &work.reports.created, &known);
     // A report on an earlier text of an edited file does not count for this one.
     let of_now = |key: &SnapshotKey, snap: &Snapshot| {
         let now = documents.iter().find(|document| document.path == key.0);
         !is_stopped || now.is_none_or(|now| snap.text.as_deref() == Some(&*now.text))
     };
     let is_known = |(key, snap): &(SnapshotKey, Arc<Snapshot>)| !unfresh.contains(key) && of_now(key, snap);
-    let mut after: Snapshots = known.into_iter().filter(is_known).collect();
-    let others = of_other_tasks(edits, &work.journal.task, &work.journal.files(), &mut start, &mut after).await;
-    let floor = edits.workspace.config.diagnostics.severity_floor;
-    let late = without_late(&mut start, &mut after, &work.reports.elsewhere.late, floor);
-    let mut verdict = comparison::compared(&start, &after, &reports).await;
-    let unlooked = reached::unlooked(&edits.hub, &work.journal, &work.reports.elsewhere).await;
-    doubt(&mut verdict, [others, late, unlooked].concat());
-    if reports.is_empty() && verdict.status == Status::Skipped && !start.is_empty() {
+    let (mut verdict, both) =
+        compared(edits, work, start, known.into_iter().filter(is_known).collect(), &reports).await;
+    if reports.is_empty() && verdict.status == Status::Skipped && !both.before.is_empty() {
         verdict.status = if verdict.pending.is_empty() { Status::Complete } else { Status::Partial };
     }
-    concurrent_edits::leave_out(&mut verdict, &work.journal, &after);
     if is_stopped {
         doubt_stopped(&edits.hub, &documents, &mut verdict).await;
     }
-    comparison::doubt_coverage(&mut verdict, files, &after, &reports);
+    comparison::doubt_coverage(&mut verdict, files, &both.after, &reports);
     edit_guard::discount_all(&work.journal, &work.intent.consent, &mut verdict);
     verdict
 }
@@ -183,45 +177,53 @@ pub(crate) async fn task_verdict(edits: &EditService, work: &mut TaskWork, files
 /// The same from the reports known by now, without asking a provider.
 pub(crate) async fn known_verdict(edits: &EditService, work: &TaskWork) -> Verdict {
     let files: Vec<String> = work.journal.net().into_iter().map(|change| change.path).collect();
-    let mut known = collect_diagnostics::known(&edits.hub).await;
-    let mut start = with_created(&work.reports.start, &work.reports.created, &known);
-    let others = of_other_tasks(edits, &work.journal.task, &work.journal.files(), &mut start, &mut known).await;
-    let floor = edits.workspace.config.diagnostics.severity_floor;
-    let late = without_late(&mut start, &mut known, &work.reports.elsewhere.late, floor);
-    let mut verdict = comparison::compared(&start, &known, &[]).await;
-    doubt(
-        &mut verdict,
-        [others, late, reached::unlooked(&edits.hub, &work.journal, &work.reports.elsewhere).await].concat(),
-    );
-    concurrent_edits::leave_out(&mut verdict, &work.journal, &known);
-    comparison::doubt_coverage(&mut verdict, &files, &known, &[]);
+    let known = collect_diagnostics::known(&edits.hub).await;
+    let start = with_created(&work.reports.start, &work.reports.created, &known);
+    let (mut verdict, both) = compared(edits, work, start, known, &[]).await;
+    comparison::doubt_coverage(&mut verdict, &files, &both.after, &[]);
     edit_guard::discount_all(&work.journal, &work.intent.consent, &mut verdict);
     verdict
 }
 
+/// Compares the reports at the start of a task with these, as far as they concern it.
+async fn compared(
+    edits: &EditService,
+    work: &TaskWork,
+    start: Snapshots,
+    after: Snapshots,
+    reports: &[Report],
+) -> (Verdict, BeforeAndAfter) {
+    let floor = edits.workspace.config.diagnostics.severity_floor;
+    let both = BeforeAndAfter::new(start, after);
+    let both = without_other_tasks(edits, &work.journal.task, &work.journal.files(), both).await;
+    let mut both = both.without_late(&work.reports.elsewhere.late, floor);
+    let mut verdict = both.compared(reports).await;
+    doubt(&mut verdict, reached::unlooked(&edits.hub, &work.journal, &work.reports.elsewhere).await);
+    concurrent_edits::leave_out(&mut verdict, &work.journal, &both.after);
+    (verdict, both)
+}
+
 /// Removes the reports on files that another task beside this one has changed, and this one has not.
-async fn of_other_tasks(
+async fn without_other_tasks(
     edits: &EditService,
     task: &str,
     own: &BTreeSet<String>,
-    start: &mut Snapshots,
-    after: &mut Snapshots,
-) -> Vec<PendingReport> {
+    both: BeforeAndAfter,
+) -> BeforeAndAfter {
     let history = edits.history.lock().await;
     let others = history.iter().filter(|journal| journal.task != task);
     let others: BTreeSet<String> = others.flat_map(Journal::files).collect();
     drop(history);
-    without_others(start, after, |file| own.contains(file) || !others.contains(file), |_| true)
+    both.without_others(|file| own.contains(file) || !others.contains(file), |_| true)
 }
 
 /// The same for the running task, as a list for an outside reader; `None` where it has changed nothing.
 pub(crate) async fn introduced_so_far(edits: &EditService, task: &str) -> Option<Vec<QuickfixEntry>> {
     let RunningStart { files, start, created, .. } =
         Some(lock(&edits.making.running).clone()).filter(|running| running.task == task)?;
-    let mut known = collect_diagnostics::known(&edits.hub).await;
-    let mut start = with_created(&start, &created, &known);
-    of_other_tasks(edits, task, &files, &mut start, &mut known).await;
-    let verdict = comparison::compared(&start, &known, &[]).await;
+    let known = collect_diagnostics::known(&edits.hub).await;
+    let both = BeforeAndAfter::new(with_created(&start, &created, &known), known);
+    let verdict = without_other_tasks(edits, task, &files, both).await.compared(&[]).await;
     Some(verdict.new_from(edits.workspace.config.diagnostics.severity_floor).map(render::entry).collect())
 }
 

@@ -15,7 +15,7 @@ use crate::plan::work_mode::Mode;
 use crate::state::agent_config::Config;
 use crate::state::comparison::{self, Verdict};
 use crate::state::diagnostics_hub::{DiagnosticsHub, OWN_CANCEL};
-use crate::state::edit_baseline::{without_late, without_others};
+use crate::state::edit_baseline::BeforeAndAfter;
 use crate::state::edit_service::EditService;
 use crate::state::outcome::Listed;
 use crate::state::pending_report::{self, PendingReport};
@@ -41,7 +41,7 @@ pub(crate) async fn show(hub: &DiagnosticsHub, work: &mut TaskWork, new: &[Locat
     let known = collect_diagnostics::known(hub).await;
     let start = with_created(&work.reports.start, &work.reports.created, &known);
     let floor = hub.workspace.config.diagnostics.severity_floor;
-    let fixed = fixed_entries::listed(&verdict.fixed, floor, &start, &known).await;
+    let fixed = fixed_entries::listed(&verdict.fixed, floor, &both.before, &known).await;
     let pending = &verdict.pending;
     // A client whose task has introduced nothing has no list.
     if !of.is_empty() && entries.is_empty() && !work.reports.shown {
@@ -131,16 +131,14 @@ pub(crate) async fn follow(edits: &EditService) {
 async fn as_known(edits: &EditService, listed: &Listed) -> Option<Listed> {
     let journal = edits.history.lock().await.iter().find(|known| known.task == listed.task).cloned()?;
     let known = collect_diagnostics::known(&edits.hub).await;
-    let mut start = with_created(&listed.start, &listed.created, &known);
-    let mut after = known.clone();
-    let files = journal.files();
-    without_others(&mut start, &mut after, |file| files.contains(file), |_| true);
-    let floor = edits.workspace.config.diagnostics.severity_floor;
-    without_late(&mut start, &mut after, &listed.late, floor);
-    let mut verdict = comparison::compared(&start, &after, &[]).await;
+    let (files, floor) = (journal.files(), edits.workspace.config.diagnostics.severity_floor);
+    let both = BeforeAndAfter::new(with_created(&listed.start, &listed.created, &known), known.clone())
+        .without_others(|file| files.contains(file), |_| true)
+        .without_late(&listed.late, floor);
+    let mut verdict = both.compared(&[]).await;
     concurrent_edits::leave_out(&mut verdict, &journal, &known);
     edit_guard::discount_all(&journal, &listed.consent, &mut verdict);
-    let fixed = fixed_entries::listed(&verdict.fixed, floor, &start, &known).await;
+    let fixed = fixed_entries::listed(&verdict.fixed, floor, &both.before, &known).await;
     let entries = verdict.new_from(floor).map(render::entry).collect();
     let pending = if journal.net().is_empty() { Vec::new() } else { still_open(&edits.hub, &listed.pending).await };
     let title = title(&listed.request, &pending);

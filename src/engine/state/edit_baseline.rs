@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use crate::editor::Document;
 use crate::state::answer_status::Status;
-use crate::state::comparison::Verdict;
+use crate::state::comparison::{self, Verdict};
 use crate::state::edit_request::EditRequest;
 use crate::state::pending_report::PendingReport;
 use crate::state::snapshots::{Snapshot, SnapshotKey, Snapshots, add_missing};
 use crate::state::unlooked::Unlooked;
 use sextant_base::plural::counted;
 use sextant_diagnostics::code_aliases::{looks_at_one_file, tool};
-use sextant_diagnostics::model::Severity;
+use sextant_diagnostics::model::{Report, Severity};
 use sextant_diagnostics::syntax;
 
 /// The baseline of several edits that are compared as one.
@@ -140,24 +140,58 @@ pub(crate) fn before_first_edits(before: &mut Snapshots, first: &Snapshots, text
     before.retain(|key, snap| is_of_text(key, snap));
 }
 
-/// Removes the diagnostics of files that others have changed meanwhile, a user, a client or another editor: new ones
-/// there are not this change's. Names the providers that might have reported more in its reach, which is not known.
-pub(crate) fn without_others(
-    before: &mut Snapshots,
-    after: &mut Snapshots,
-    own: impl Fn(&str) -> bool,
-    is_in_reach: impl Fn(&str) -> bool,
-) -> Vec<PendingReport> {
-    let moved = |key: &SnapshotKey, now: &Snapshot| before.get(key).is_some_and(|old| old.text != now.text);
-    let others = after.iter().filter(|(key, now)| !own(&key.0) && moved(key, now));
-    let others: Vec<SnapshotKey> = others.map(|(key, _)| key.clone()).collect();
-    for key in &others {
-        before.remove(key);
-        after.remove(key);
+/// The known reports before and after a change, to be compared.
+#[derive(Debug, Default)]
+pub(crate) struct BeforeAndAfter {
+    pub before: Snapshots,
+    pub after: Snapshots,
+    /// What was removed and may hide more.
+    open: Vec<PendingReport>,
+}
+
+impl BeforeAndAfter {
+    pub(crate) fn new(before: Snapshots, after: Snapshots) -> Self {
+        Self { before, after, open: Vec::new() }
     }
-    let looks_further = |key: &&SnapshotKey| !looks_at_one_file(&key.1) && key.1 != syntax::NAME;
-    let may_differ = others.iter().filter(|key| is_in_reach(&key.0)).filter(looks_further);
-    may_differ.map(|key| PendingReport::of(tool(&key.1), &key.0, "changed by others meanwhile")).collect()
+
+    /// Removes the diagnostics of files that others have changed meanwhile, a user, a client or another editor: new
+    /// ones there are not this change's. Names the providers that might have reported more in its reach.
+    pub(crate) fn without_others(mut self, own: impl Fn(&str) -> bool, is_in_reach: impl Fn(&str) -> bool) -> Self {
+        let moved = |key: &SnapshotKey, now: &Snapshot| self.before.get(key).is_some_and(|old| old.text != now.text);
+        let others = self.after.iter().filter(|(key, now)| !own(&key.0) && moved(key, now));
+        let others: Vec<SnapshotKey> = others.map(|(key, _)| key.clone()).collect();
+        for key in &others {
+            self.before.remove(key);
+            self.after.remove(key);
+        }
+        let looks_further = |key: &&SnapshotKey| !looks_at_one_file(&key.1) && key.1 != syntax::NAME;
+        let may_differ = others.iter().filter(|key| is_in_reach(&key.0)).filter(looks_further);
+        self.open.extend(may_differ.map(|key| PendingReport::of(tool(&key.1), &key.0, "changed by others meanwhile")));
+        self
+    }
+
+    /// Removes diagnostics first known after an edit that may have caused them, and names them: they are neither new
+    /// nor old. The reports of single-file checkers there belong to no edit elsewhere.
+    pub(crate) fn without_late(mut self, late: &BTreeSet<SnapshotKey>, floor: Severity) -> Self {
+        for key in late.iter().filter(|key| !looks_at_one_file(&key.1)) {
+            self.before.remove(key);
+            let gone = self.after.remove(key);
+            let many = gone.map_or(0, |snap| snap.diagnostics.iter().filter(|d| d.severity <= floor).count());
+            if many > 0 {
+                let many = counted(many, "diagnostic");
+                let why = format!("first looked at after the edit: {many}, may be older");
+                self.open.push(PendingReport::of(tool(&key.1), &key.0, &why));
+            }
+        }
+        self
+    }
+
+    /// Compares the two; what was removed is in doubt.
+    pub(crate) async fn compared(&mut self, reports: &[Report]) -> Verdict {
+        let mut verdict = comparison::compared(&self.before, &self.after, reports).await;
+        doubt(&mut verdict, std::mem::take(&mut self.open));
+        verdict
+    }
 }
 
 /// Adds to the unknown part of a verdict.
@@ -166,27 +200,6 @@ pub(crate) fn doubt(verdict: &mut Verdict, open: Vec<PendingReport>) {
         verdict.status = Status::Partial;
     }
     verdict.pending.extend(open);
-}
-
-/// Removes diagnostics first known after an edit that may have caused them, and names them: they are neither new nor
-/// old. The reports of single-file checkers there belong to no edit elsewhere.
-pub(crate) fn without_late(
-    before: &mut Snapshots,
-    after: &mut Snapshots,
-    late: &BTreeSet<SnapshotKey>,
-    floor: Severity,
-) -> Vec<PendingReport> {
-    let mut names = Vec::new();
-    for key in late.iter().filter(|key| !looks_at_one_file(&key.1)) {
-        before.remove(key);
-        let many = after.remove(key).map_or(0, |snap| snap.diagnostics.iter().filter(|d| d.severity <= floor).count());
-        if many > 0 {
-            let many = counted(many, "diagnostic");
-            let why = format!("first looked at after the edit: {many}, may be older");
-            names.push(PendingReport::of(tool(&key.1), &key.0, &why));
-        }
-    }
-    names
 }
 
 /// Names the providers that had not reported on the text before the edit: the comparison has an older state, or no
@@ -247,12 +260,13 @@ mod tests {
             ("apart.py", "lsp:basedpyright", Severity::Error),
             ("still.py", "lsp:basedpyright", Severity::Error),
         ];
-        let (mut before, mut after) = (snaps(&reported), snaps(&reported));
+        let (before, mut after) = (snaps(&reported), snaps(&reported));
         for (key, snap) in after.iter_mut().filter(|(key, _)| key.0 != "still.py") {
             let text = format!("{} is another\n", key.0);
             *snap = Arc::new(Snapshot { text: Some(text.as_str().into()), diagnostics: snap.diagnostics.clone() });
         }
-        let open = without_others(&mut before, &mut after, |file| file == "own.py", |file| file != "apart.py");
+        let BeforeAndAfter { before, after, open } =
+            BeforeAndAfter::new(before, after).without_others(|file| file == "own.py", |file| file != "apart.py");
         let left = |snaps: &Snapshots| snaps.keys().map(|key| key.0.clone()).collect::<Vec<_>>();
         assert_eq!((left(&before), left(&after)), (vec!["own.py".into(), "still.py".into()], left(&before)));
         assert_eq!(words(&open), ["basedpyright (other.py, changed by others meanwhile)"]);
@@ -265,14 +279,15 @@ mod tests {
 
     #[test]
     fn what_was_first_seen_after_an_edit_is_neither_new_nor_old() {
-        let mut before = snaps(&[
+        let before = snaps(&[
             ("b.py", "lsp:basedpyright", Severity::Error),
             ("c.py", "lsp:ruff", Severity::Error),
             ("d.py", "lsp:basedpyright", Severity::Hint),
         ]);
-        let (mut after, late) = (before.clone(), before.keys().cloned().collect());
-        let names = without_late(&mut before, &mut after, &late, Severity::Warning);
-        assert_eq!(words(&names), ["basedpyright (b.py, first looked at after the edit: 1 diagnostic, may be older)"]);
+        let (after, late) = (before.clone(), before.keys().cloned().collect());
+        let BeforeAndAfter { before, after, open } =
+            BeforeAndAfter::new(before, after).without_late(&late, Severity::Warning);
+        assert_eq!(words(&open), ["basedpyright (b.py, first looked at after the edit: 1 diagnostic, may be older)"]);
         assert_eq!(after.keys().map(|key| key.0.as_str()).collect::<Vec<_>>(), ["c.py"]);
         assert_eq!(before.len(), after.len());
     }
