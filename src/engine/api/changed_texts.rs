@@ -30,7 +30,11 @@ pub struct ReachOfTexts {
 pub fn reach_of_texts(root: &Root, changes: Vec<ChangedText>) -> ReachOfTexts {
     let changes: Vec<TextChange> = changes
         .into_iter()
-        .map(|ChangedText { path, before, after }| TextChange { path, before: before.map(Arc::from), after })
+        .map(|ChangedText { path, before, after }| TextChange {
+            path,
+            before: before.map(Arc::from),
+            after: after.into(),
+        })
         .collect();
     let importers = Arc::new(Mutex::new(Importers::default()));
     let reach = edit_reach::of(root, &importers, &HashMap::new(), &changes);

@@ -144,7 +144,7 @@ pub(crate) async fn block_edit(workspace: &Workspace, request: &BlockRequest) ->
         return Err(tool_failure(message, "ask for the complete symbol; nothing was written"));
     }
     let hunks = hunks::hunks(&document.text, &target.after);
-    let wanted = EditRequest::Change { document: document.clone(), hunks, of_symbols: true };
+    let wanted = EditRequest::change(document.clone(), hunks, true);
     let lost = authority::lost(std::slice::from_ref(&wanted));
     Ok(BlockEdit { document, target, outline, lost })
 }

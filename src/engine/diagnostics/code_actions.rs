@@ -287,7 +287,7 @@ pub(crate) async fn wanted(workspace: &Workspace, id: &str, deadline: Deadline) 
             });
         }
         if !hunks.is_empty() {
-            wanted.push(EditRequest::Change { document, hunks, of_symbols: false });
+            wanted.push(EditRequest::change(document, hunks, false));
         }
     }
     if wanted.is_empty() {

@@ -21,7 +21,7 @@ pub(crate) struct TextChange {
     pub(crate) path: String,
     /// `None` for a file that the edit makes.
     pub(crate) before: Option<Arc<str>>,
-    pub(crate) after: String,
+    pub(crate) after: Arc<str>,
 }
 
 impl TextChange {
@@ -300,7 +300,7 @@ mod tests {
             std::fs::write(path, text).unwrap();
         }
         let before = Some(files[0].1.into());
-        let change = TextChange { path: files[0].0.to_owned(), before, after: after.to_owned() };
+        let change = TextChange { path: files[0].0.to_owned(), before, after: after.into() };
         of(&Root::new(dir.path()).unwrap(), &Arc::default(), &HashMap::new(), &[change])
     }
 

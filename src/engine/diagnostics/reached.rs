@@ -1,6 +1,7 @@
 //! The files in reach of an edit: opened for it, asked about before and after it, and closed in the end.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use futures::future::join_all;
 
@@ -9,7 +10,7 @@ use crate::diagnostics::{collect_diagnostics, references, workspace_look};
 use crate::editor::event::Event;
 use crate::editor::{Document, Editor};
 use crate::state::diagnostics_hub::{DiagnosticsHub, LookedFiles};
-use crate::state::edit_request::{self, EditRequest};
+use crate::state::edit_request::EditRequest;
 use crate::state::journal::Journal;
 use crate::state::look_reach::family;
 use crate::state::pending_report::PendingReport;
@@ -104,15 +105,9 @@ pub(crate) async fn reach_of(workspace: &Workspace, looked: &LookedFiles, change
 
 /// The texts before and after edits that are about to be made.
 pub(crate) fn changes(wanted: &[EditRequest]) -> Vec<TextChange> {
-    let change = |want: &EditRequest| match want {
-        EditRequest::Change { document, .. } => Some(TextChange {
-            path: document.path.clone(),
-            before: Some(document.text.clone()),
-            after: edit_request::intended(want)?,
-        }),
-        EditRequest::Create { path, text } => {
-            Some(TextChange { path: path.clone(), before: None, after: text.clone() })
-        }
+    let change = |want: &EditRequest| {
+        let before = want.document().map(|document| Arc::clone(&document.text));
+        Some(TextChange { path: want.path().to_owned(), before, after: Arc::clone(want.after()?) })
     };
     wanted.iter().filter_map(change).collect()
 }
@@ -291,9 +286,10 @@ pub(crate) async fn unlooked(
     journal: &Journal,
     reach_reports: &ReachReports,
 ) -> Vec<PendingReport> {
-    let net = journal.net().into_iter().filter_map(|change| {
-        Some(TextChange { path: change.path, before: change.before, after: change.after?.to_string() })
-    });
+    let net = journal
+        .net()
+        .into_iter()
+        .filter_map(|change| Some(TextChange { path: change.path, before: change.before, after: change.after? }));
     let net: Vec<TextChange> = net.collect();
     let files: Vec<String> = net.iter().map(|change| change.path.clone()).collect();
     let reach = reach_of(&hub.workspace, &hub.looked, net).await;

@@ -14,7 +14,7 @@ use crate::state::comparison::{self, Verdict};
 use crate::state::diagnostics_hub::{DiagnosticsHub, LookedFiles};
 use crate::state::edit_answer::{DEFERRED, EditAnswer};
 use crate::state::edit_baseline::{Baseline, BeforeAndAfter, doubt, doubt_stale};
-use crate::state::edit_request::{self, EditOutcome, EditRequest, When};
+use crate::state::edit_request::{EditOutcome, EditRequest, When};
 use crate::state::edit_service::EditService;
 use crate::state::in_flight::Making;
 use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal};
@@ -316,11 +316,8 @@ async fn files_before(editor: &dyn Editor, journal: &Journal, wanted: &[EditRequ
     let mut files = Vec::new();
     for want in wanted {
         let path = want.path().to_owned();
-        let before = match want {
-            EditRequest::Change { document, .. } => Some(journal.text_after(&path, &document.text)),
-            EditRequest::Create { .. } => None,
-        };
-        let after = edit_request::intended(want).map(Into::into);
+        let before = want.document().map(|document| journal.text_after(&path, &document.text));
+        let after = want.after().cloned();
         let marks_before = editor.marks(&path).await;
         let marks_after = marks_before.clone();
         files.push(FileChange { path, before, after, marks_before, marks_after });

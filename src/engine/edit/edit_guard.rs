@@ -16,7 +16,7 @@ use crate::state::approvals::{Approvals, UserAnswer};
 use crate::state::authority::{self, Basis, Consent};
 use crate::state::comparison::Verdict;
 use crate::state::diagnostics_hub::DiagnosticsHub;
-use crate::state::edit_request::{self, EditRequest};
+use crate::state::edit_request::EditRequest;
 use crate::state::journal::Journal;
 use crate::state::task::{TaskIntent, TaskWork};
 use crate::state::task_scope::Scope;
@@ -49,20 +49,16 @@ pub(crate) async fn guard(
     let whole = whole_edit(wanted);
     for want in wanted {
         let path = want.path().to_owned();
-        let before = match want {
-            EditRequest::Change { document, .. } => &*document.text,
-            EditRequest::Create { .. } => "",
-        };
-        let Some(after) = edit_request::intended(want) else { continue };
+        let (before, Some(after)) = (want.before(), want.after()) else { continue };
         if after.matches(MASK).count() > before.matches(MASK).count() {
             return Err(tool_failure(
                 format!("{MASK:?} stands where a secret was taken out of the text; it cannot be written back"),
                 "edit the places beside it with edit_file, and leave the line with the secret alone",
             ));
         }
-        may_touch(hub, approvals, work, &edit, &path, before, &after).await?;
-        for objection in objections(hub.needs_providers, work, &path, before, &after, &whole) {
-            let shows = if objection.weight == Weight::Asked { written(before, &after) } else { String::new() };
+        may_touch(hub, approvals, work, &edit, &path, before, after).await?;
+        for objection in objections(hub.needs_providers, work, &path, before, after, &whole) {
+            let shows = if objection.weight == Weight::Asked { written(before, after) } else { String::new() };
             weigh(hub, approvals, work, &edit, &path, &shows, &objection).await?;
             if objection.weight != Weight::Asked {
                 doubts.push(Doubt { path: path.clone(), rule: objection.rule.to_owned(), reason: objection.reason });
@@ -73,17 +69,8 @@ pub(crate) async fn guard(
 }
 
 fn whole_edit(wanted: &[EditRequest]) -> WholeEdit {
-    let texts: Vec<(&str, &str, String)> = wanted
-        .iter()
-        .filter_map(|want| {
-            let before = match want {
-                EditRequest::Change { document, .. } => &*document.text,
-                EditRequest::Create { .. } => "",
-            };
-            Some((want.path(), before, edit_request::intended(want)?))
-        })
-        .collect();
-    WholeEdit::of(texts.iter().map(|(path, before, after)| (*path, *before, after.as_str())))
+    let texts = wanted.iter().filter_map(|want| Some((want.path(), want.before(), &**want.after()?)));
+    WholeEdit::of(texts)
 }
 
 /// The words that count as the user's: the request, and for an approved plan those of the step.

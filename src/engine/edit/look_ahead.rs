@@ -53,9 +53,5 @@ pub(crate) async fn look_ahead(
 
 /// The files that edits change, as they are before.
 pub(crate) fn texts_before(wanted: &[EditRequest]) -> Vec<Document> {
-    let before = wanted.iter().filter_map(|want| match want {
-        EditRequest::Change { document, .. } => Some(document.clone()),
-        EditRequest::Create { .. } => None,
-    });
-    before.collect()
+    wanted.iter().filter_map(EditRequest::document).cloned().collect()
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::diagnostics::{collect_diagnostics, reported};
 use crate::state::authority::{self, Basis, KINDS};
 use crate::state::diagnostics_hub::DiagnosticsHub;
-use crate::state::edit_request::{self, EditRequest};
+use crate::state::edit_request::EditRequest;
 use crate::state::task::{Task, TaskWork};
 use crate::state::task_scope::{self, Scope};
 use sextant_base::failure::{Failure, FailureKind, tool_failure};
@@ -99,15 +99,13 @@ fn keep_wanted(work: &TaskWork, wanted: &[EditRequest]) -> Result<(), Failure> {
 
 /// Recognizes an edit that adds no line of code but the filler of an empty block.
 fn only_deletes(want: &EditRequest) -> bool {
-    let (EditRequest::Change { document, .. }, Some(after)) = (want, edit_request::intended(want)) else {
-        return false;
-    };
+    let (Some(document), Some(after)) = (want.document(), want.after()) else { return false };
     let filler = language::of_path(&document.path).and_then(|language| language.filler).map(|(_, filler)| filler);
     let lines = |text: &str| -> Vec<String> {
         let code = text.lines().map(str::trim).filter(|line| !line.is_empty() && Some(*line) != filler);
         code.map(str::to_owned).collect()
     };
-    let (before, after) = (lines(&document.text), lines(&after));
+    let (before, after) = (lines(&document.text), lines(after));
     let mut old = before.iter();
     after.len() < before.len() && after.iter().all(|line| old.any(|other| other == line))
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tokio::sync::OnceCell;
 
 use crate::diagnostics::{collect_diagnostics, reached};
+use crate::edit::look_ahead::texts_before;
 use crate::editor::editor_error::EditorError;
 use crate::editor::{Document, FileEdit};
 use crate::state::agent_config::Config;
@@ -14,7 +15,7 @@ use crate::state::comparison::{self, Verdict};
 use crate::state::delta_wording;
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_baseline::{doubt, doubt_stale};
-use crate::state::edit_request::{self, EditRequest};
+use crate::state::edit_request::EditRequest;
 use crate::state::render::Line;
 use crate::state::snapshots::{Snapshot, Snapshots};
 use sextant_base::deadline::Deadline;
@@ -86,13 +87,7 @@ async fn look_ahead(hub: &DiagnosticsHub, wanted: &[EditRequest]) -> Result<Verd
     if edits.iter().any(|edit| !matches!(edit, FileEdit::Change { .. })) {
         return Err(EditorError::Other("a new file is looked at once it is there".to_owned()));
     }
-    let edited: Vec<Document> = wanted
-        .iter()
-        .filter_map(|want| match want {
-            EditRequest::Change { document, .. } => Some(document.clone()),
-            EditRequest::Create { .. } => None,
-        })
-        .collect();
+    let edited = texts_before(wanted);
     let mut bystanders = collect_diagnostics::bystanders(hub.workspace.editor.as_ref(), &hub.looked, &paths).await;
     collect_diagnostics::before_edit(hub, &edited, &bystanders, Deadline::after_ms(limit)).await;
     let reached = reached::before_edit(hub, &edited, &bystanders, wanted).await;
@@ -104,7 +99,7 @@ async fn look_ahead(hub: &DiagnosticsHub, wanted: &[EditRequest]) -> Result<Verd
     let mut then: BTreeMap<&str, Arc<str>> =
         bystanders.iter().map(|document| (document.path.as_str(), Arc::clone(&document.text))).collect();
     for want in wanted {
-        then.extend(edit_request::intended(want).map(|text| (want.path(), text.into())));
+        then.extend(want.after().map(|text| (want.path(), Arc::clone(text))));
     }
     let (after, reports) = as_if(&before, &then, reports, &paths);
     let mut verdict = comparison::compared(&before, &after, &reports).await;

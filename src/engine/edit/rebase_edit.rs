@@ -111,7 +111,7 @@ pub(crate) fn onto(document: &Document, seen: &str, edits: &[TextEdit]) -> Optio
 pub(crate) async fn moved(editor: &dyn Editor, wanted: &[EditRequest]) -> Option<(Vec<EditRequest>, Vec<String>)> {
     let (mut edits, mut notes) = (Vec::with_capacity(wanted.len()), Vec::new());
     for want in wanted {
-        let EditRequest::Change { document: old, hunks, of_symbols } = want else {
+        let EditRequest::Change { document: old, hunks, of_symbols, .. } = want else {
             edits.push(want.clone());
             continue;
         };
@@ -122,7 +122,7 @@ pub(crate) async fn moved(editor: &dyn Editor, wanted: &[EditRequest]) -> Option
             hunks = moved;
             notes.push(note);
         }
-        edits.push(EditRequest::Change { document, hunks, of_symbols: *of_symbols });
+        edits.push(EditRequest::change(document, hunks, *of_symbols));
     }
     Some((edits, notes))
 }

@@ -8,7 +8,7 @@ use crate::editor::event::QuestionKind;
 use crate::state::agent_config::ReviewTime;
 use crate::state::approvals::Approvals;
 use crate::state::diagnostics_hub::DiagnosticsHub;
-use crate::state::edit_request::{self, EditRequest};
+use crate::state::edit_request::EditRequest;
 use crate::state::task::TaskWork;
 use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::one_line::clean;
@@ -58,10 +58,7 @@ pub(crate) async fn confirm(
 
 /// The changed lines of one file; `None` where nothing changes.
 fn shown(want: &EditRequest) -> Option<String> {
-    let before = match want {
-        EditRequest::Change { document, .. } => &*document.text,
-        EditRequest::Create { .. } => "",
-    };
-    let after = edit_request::intended(want).filter(|after| after != before)?;
-    Some(format!("{}, {}", clean(want.path()), written(before, &after)))
+    let before = want.before();
+    let after = want.after().filter(|after| &***after != before)?;
+    Some(format!("{}, {}", clean(want.path()), written(before, after)))
 }

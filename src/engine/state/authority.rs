@@ -15,7 +15,6 @@ use crate::state::task_scope::Scope;
 use crate::state::uncredited_fix::{Doubt, Uncounted};
 use sextant_diagnostics::model::Diagnostic;
 use sextant_model::request_kind;
-use sextant_text::edits::apply_text::apply;
 use sextant_text::edits::apply_text::offset_after;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
@@ -106,20 +105,16 @@ pub(crate) fn lost(wanted: &[EditRequest]) -> Vec<String> {
     let mut gone: Vec<(String, String)> = Vec::new();
     let mut added: BTreeSet<String> = BTreeSet::new();
     for want in wanted {
-        let (before, after, path, hunks) = match want {
-            EditRequest::Change { document, hunks, .. } => {
-                let Ok(after) = apply(&document.text, hunks) else { continue };
-                (&*document.text, after, &document.path, hunks.as_slice())
-            }
-            EditRequest::Create { path, text } => ("", text.clone(), path, [].as_slice()),
+        let (before, Some(after), path, hunks) = (want.before(), want.after(), want.path(), want.hunks()) else {
+            continue;
         };
         let Some(language) = language::of_path(path) else {
             if after.trim().is_empty() && !before.trim().is_empty() {
-                gone.push((path.clone(), String::new()));
+                gone.push((path.to_owned(), String::new()));
             }
             continue;
         };
-        let (old, new) = (Outline::parse(language, before), Outline::parse(language, &after));
+        let (old, new) = (Outline::parse(language, before), Outline::parse(language, after));
         let names = |outline: &Outline| -> Vec<String> {
             (0..outline.symbols.len()).map(|symbol| outline.path_of(symbol)).collect()
         };
@@ -134,7 +129,7 @@ pub(crate) fn lost(wanted: &[EditRequest]) -> Vec<String> {
             let start = offset_after(symbol.name_range.start, hunks);
             let renamed = fresh.iter().any(|new_one| new.symbols[*new_one].name_range.start == start);
             // A text that does not parse is no evidence of a loss.
-            let unread = new.has_errors && has_word(&after, &symbol.name);
+            let unread = new.has_errors && has_word(after, &symbol.name);
             if !inside && !renamed && !unread {
                 gone.push((SymbolPath::new(path, &old_names[index]).to_string(), symbol.name.clone()));
             }

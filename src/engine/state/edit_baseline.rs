@@ -56,19 +56,15 @@ impl Baseline {
             let mut of_file = self.snaps.iter().filter(|((file, _), _)| file == path).peekable();
             of_file.peek().is_some() && of_file.all(|(_, snap)| snap.text.as_deref() == Some(text))
         };
-        wanted.iter().any(|want| match want {
-            EditRequest::Change { document, .. } => {
-                !self.edited.contains(&document.path) && !known(&document.path, &document.text)
-            }
-            EditRequest::Create { .. } => false,
-        })
+        let mut changed = wanted.iter().filter_map(EditRequest::document);
+        changed.any(|document| !self.edited.contains(&document.path) && !known(&document.path, &document.text))
     }
 
     /// Notes the files of an edit. Where the first edit of a file finds another text, the entries of that text replace
     /// the older ones: others have changed the file since.
     pub(crate) fn begin(&mut self, want: &EditRequest, known: &Snapshots, has_begun: bool) {
         let is_first = self.edited.insert(want.path().to_owned());
-        let EditRequest::Change { document, .. } = want else { return };
+        let Some(document) = want.document() else { return };
         for (key, snap) in of_text(known, document).filter(|_| is_first) {
             if self.snaps.get(key).is_some_and(|old| old.text != snap.text) {
                 self.snaps.insert(key.clone(), snap.clone());

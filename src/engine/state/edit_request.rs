@@ -1,11 +1,13 @@
 //! The input of an edit, and its result.
 
 use std::collections::BTreeSet;
+use std::sync::{Arc, OnceLock};
 
 use crate::editor::{Applied, Document, FileEdit};
 use crate::state::comparison::Verdict;
 use crate::state::snapshots::Snapshots;
 use sextant_text::edits::TextEdit;
+use sextant_text::edits::apply_text::apply;
 
 /// An edit that a tool wants, with the document that it was computed on.
 #[derive(Clone, Debug)]
@@ -16,14 +18,52 @@ pub(crate) enum EditRequest {
         /// True if each hunk belongs to the symbol that contains it, and may follow that symbol to a new place; false
         /// where it comes from the text as a whole.
         of_symbols: bool,
+        after: AfterText,
     },
     Create {
         path: String,
-        text: String,
+        text: Arc<str>,
     },
 }
 
+/// The text after an edit, computed when it is first wanted; `None` inside where the hunks do not fit.
+pub(crate) type AfterText = OnceLock<Option<Arc<str>>>;
+
 impl EditRequest {
+    pub(crate) fn change(document: Document, hunks: Vec<TextEdit>, of_symbols: bool) -> Self {
+        Self::Change { document, hunks, of_symbols, after: OnceLock::new() }
+    }
+
+    /// The file as it is before; `None` for one that the edit makes.
+    pub(crate) fn document(&self) -> Option<&Document> {
+        match self {
+            Self::Change { document, .. } => Some(document),
+            Self::Create { .. } => None,
+        }
+    }
+
+    pub(crate) fn hunks(&self) -> &[TextEdit] {
+        match self {
+            Self::Change { hunks, .. } => hunks,
+            Self::Create { .. } => &[],
+        }
+    }
+
+    /// The text before it, empty for a file that it makes.
+    pub(crate) fn before(&self) -> &str {
+        self.document().map_or("", |document| &document.text)
+    }
+
+    /// The text that it will give its file, as far as the edit itself determines it.
+    pub(crate) fn after(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::Change { document, hunks, after, .. } => {
+                after.get_or_init(|| apply(&document.text, hunks).ok().map(Into::into)).as_ref()
+            }
+            Self::Create { text, .. } => Some(text),
+        }
+    }
+
     pub(crate) fn path(&self) -> &str {
         match self {
             Self::Change { document, .. } => &document.path,
@@ -49,7 +89,7 @@ impl EditRequest {
             Self::Change { document, hunks, .. } => {
                 FileEdit::Change { path: document.path, version: document.version, hunks }
             }
-            Self::Create { path, text } => FileEdit::Create { path, text },
+            Self::Create { path, text } => FileEdit::Create { path, text: text.to_string() },
         }
     }
 }
@@ -79,14 +119,4 @@ pub(crate) struct EditOutcome {
     pub created: BTreeSet<String>,
     /// The ledger's knowledge before it, to go back to.
     pub before: Snapshots,
-}
-
-/// The text that a change will give its file, as far as the edit itself determines it.
-pub(crate) fn intended(want: &EditRequest) -> Option<String> {
-    match want {
-        EditRequest::Change { document, hunks, .. } => {
-            sextant_text::edits::apply_text::apply(&document.text, hunks).ok()
-        }
-        EditRequest::Create { text, .. } => Some(text.clone()),
-    }
 }

@@ -333,7 +333,7 @@ impl TaskWork {
         let (snaps, late) = (std::mem::take(&mut self.reports.start), std::mem::take(&mut self.reports.elsewhere.late));
         let mut start = Baseline::of(snaps, late, self.reports.elsewhere.unlooked.clone());
         for want in wanted {
-            let EditRequest::Change { document, .. } = want else { continue };
+            let Some(document) = want.document() else { continue };
             if !self.journal.has_changed(&document.path) {
                 start.begin(want, known, has_begun);
                 start.drop_older(&document.path, &document.text);

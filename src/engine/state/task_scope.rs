@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::state::edit_request::EditRequest;
 use sextant_base::failure::Failure;
 use sextant_base::positions::LineIndex;
-use sextant_text::edits::apply_text::{apply, offset_after};
+use sextant_text::edits::apply_text::offset_after;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
 use sextant_text::symbols::symbol_path::SymbolPath;
@@ -193,9 +193,9 @@ impl Scope {
             }
             let EditRequest::Change { document, hunks, .. } = want else { continue };
             let Some(language) = language::of_path(&document.path) else { continue };
-            let Ok(after_text) = apply(&document.text, hunks) else { continue };
+            let Some(after_text) = want.after() else { continue };
             let before = Outline::parse(language, &document.text);
-            let after = Outline::parse(language, &after_text);
+            let after = Outline::parse(language, after_text);
             for own in symbols.iter_mut().filter(|own| own.file == document.path && !own.names.is_empty()) {
                 let Some(old) = before.known(&own.names) else { continue };
                 // A new twin may have taken its number.

@@ -72,7 +72,7 @@ pub(crate) async fn make(
             None => return Err(rebase_edit::refuse(&mut task_work.seen, &document, seen)),
         },
     };
-    let wanted = vec![EditRequest::Change { document, hunks, of_symbols }];
+    let wanted = vec![EditRequest::change(document, hunks, of_symbols)];
     let answer = change::edit(edits, task_work, wanted, notes, when).await?;
     if seen.is_some() {
         change::mark_read(&task_work.journal, &mut task_work.seen, &path);

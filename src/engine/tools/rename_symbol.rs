@@ -224,7 +224,7 @@ async fn read(
             continue;
         }
         for one in &texts {
-            let want = EditRequest::Change { document: document.clone(), hunks: vec![one.clone()], of_symbols: false };
+            let want = EditRequest::change(document.clone(), vec![one.clone()], false);
             if reach.check(&want).is_err() {
                 let names = task_scope::touched(&want);
                 renaming.outside.extend(names);
@@ -232,7 +232,7 @@ async fn read(
         }
         let hunks = hunks::hunks(&document.text, &after);
         if !hunks.is_empty() {
-            renaming.wanted.push(EditRequest::Change { document, hunks, of_symbols: false });
+            renaming.wanted.push(EditRequest::change(document, hunks, false));
         }
     }
     let mut seen = std::collections::BTreeSet::new();

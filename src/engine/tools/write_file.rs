@@ -59,9 +59,9 @@ impl Tool for WriteFile {
                 if hunks.is_empty() {
                     return Err(tool_failure(format!("{path} has this text already"), "nothing has to be written"));
                 }
-                EditRequest::Change { document, hunks, of_symbols: false }
+                EditRequest::change(document, hunks, false)
             }
-            Err(EditorError::NotFound(_)) => EditRequest::Create { path, text: content.into_owned() },
+            Err(EditorError::NotFound(_)) => EditRequest::Create { path, text: content.into() },
             Err(error) => return Err(error.into()),
         };
         Ok(change::edit(edits, work, vec![wanted], notes, self.diagnostics.into()).await?.into())

@@ -55,7 +55,7 @@ fn reach(case: &ReachCase) -> Vec<String> {
         std::fs::write(path, text).unwrap();
     }
     let before = Some(case.files[&case.edited].as_str().into());
-    let change = TextChange { path: case.edited.clone(), before, after: case.after.clone() };
+    let change = TextChange { path: case.edited.clone(), before, after: case.after.as_str().into() };
     of(&Root::new(dir.path()).unwrap(), &Arc::default(), &HashMap::new(), &[change]).files
 }
 

@@ -24,7 +24,7 @@ def helper():
 fn change(path: &str, before: &str, after: &str) -> EditRequest {
     let document =
         Document { path: path.into(), text: before.into(), version: 1, exists: true, unsaved: false, locked: None };
-    EditRequest::Change { hunks: hunks(before, after), document, of_symbols: true }
+    EditRequest::change(document, hunks(before, after), true)
 }
 
 fn lost_by(after: &str) -> Vec<String> {

@@ -2,7 +2,6 @@
 
 use crate::state::edit_request::EditRequest;
 use crate::state::task_scope::Scope;
-use sextant_text::edits::apply_text::apply;
 use sextant_text::symbols::{imports, language};
 
 impl Scope {
@@ -33,11 +32,10 @@ impl Scope {
     /// The files whose imports an edit changes along with a symbol.
     pub(crate) fn imports_changed(&self, wanted: &[EditRequest]) -> Vec<String> {
         let changes = |want: &&EditRequest| -> bool {
-            let EditRequest::Change { document, hunks, .. } = want else { return false };
+            let (Some(document), Some(after)) = (want.document(), want.after()) else { return false };
             let Some(language) = language::of_path(&document.path) else { return false };
-            let Ok(after) = apply(&document.text, hunks) else { return false };
             self.lends_imports(&document.path)
-                && imports::imports(language, &document.text) != imports::imports(language, &after)
+                && imports::imports(language, &document.text) != imports::imports(language, after)
         };
         wanted.iter().filter(changes).map(|want| want.path().to_owned()).collect()
     }

@@ -19,7 +19,7 @@ class Cart:
 fn want(after: &str) -> EditRequest {
     let document =
         Document { path: "cart.py".into(), text: CART.into(), version: 1, exists: true, unsaved: false, locked: None };
-    EditRequest::Change { hunks: hunks(CART, after), document, of_symbols: true }
+    EditRequest::change(document, hunks(CART, after), true)
 }
 
 fn names(scope: &Scope) -> Vec<String> {
@@ -101,15 +101,8 @@ fn the_imports_of_a_symbol_s_file_may_change_and_nothing_else_of_it() {
 #[test]
 fn one_edit_that_quotes_what_it_does_not_change_is_judged_by_what_it_changes() {
     let scope = Scope::at("cart.py", CART, 4, 4);
-    let document = match want(CART) {
-        EditRequest::Change { document, .. } => document,
-        EditRequest::Create { .. } => unreachable!(),
-    };
-    let whole = |text: String| EditRequest::Change {
-        document: document.clone(),
-        hunks: vec![TextEdit::new(0..CART.len(), text)],
-        of_symbols: true,
-    };
+    let document = want(CART).document().cloned().unwrap();
+    let whole = |text: String| EditRequest::change(document.clone(), vec![TextEdit::new(0..CART.len(), text)], true);
     assert!(scope.check(&whole(CART.replace("import os", "import re").replace("return 1", "return 3"))).is_ok());
     assert!(scope.check(&whole(CART.replace("import os", "import re").replace("class Cart", "class Car"))).is_err());
 }
@@ -117,17 +110,16 @@ fn one_edit_that_quotes_what_it_does_not_change_is_judged_by_what_it_changes() {
 #[test]
 fn a_file_without_symbols_is_changed_anywhere_where_it_is_in_scope() {
     let text = "# Notes\n\none\n".to_owned();
-    let want = |path: &str| EditRequest::Change {
-        document: Document {
+    let want = |path: &str| {
+        let document = Document {
             path: path.into(),
             text: text.as_str().into(),
             version: 1,
             exists: true,
             unsaved: false,
             locked: None,
-        },
-        hunks: hunks(&text, "# Notes\n\ntwo\n"),
-        of_symbols: true,
+        };
+        EditRequest::change(document, hunks(&text, "# Notes\n\ntwo\n"), true)
     };
     let scope = Scope::Symbols(vec![SymbolPath::new("README.md", ""), SymbolPath::new("Makefile", "")]);
     assert!(scope.check(&want("README.md")).is_ok() && scope.check(&want("Makefile")).is_ok());

@@ -2,7 +2,7 @@
 
 use crate::state::edit_request::EditRequest;
 use sextant_text::edits::TextEdit;
-use sextant_text::edits::apply_text::{apply, offset_after};
+use sextant_text::edits::apply_text::offset_after;
 use sextant_text::edits::hunks::hunks as lines_of;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
@@ -14,7 +14,7 @@ pub(crate) fn touched(want: &EditRequest) -> Vec<String> {
     let EditRequest::Change { document, hunks, .. } = want else { return vec![want.path().to_owned()] };
     let Some(language) = language::of_path(&document.path) else { return vec![document.path.clone()] };
     let outline = Outline::parse(language, &document.text);
-    let after = apply(&document.text, hunks).map(|text| Outline::parse(language, &text)).unwrap_or_default();
+    let after = want.after().map(|text| Outline::parse(language, text)).unwrap_or_default();
     let mut names: Vec<String> = Vec::new();
     let mut name = |symbol: String| {
         let name = SymbolPath::new(&document.path, symbol).to_string();
@@ -80,7 +80,7 @@ mod tests {
         let document =
             Document { path: "a.py".into(), text: text.into(), version: 0, exists: true, unsaved: false, locked: None };
         let hunks = hunks.iter().map(|(from, to, new)| TextEdit::new(*from..*to, *new)).collect();
-        touched(&EditRequest::Change { document, hunks, of_symbols: true })
+        touched(&EditRequest::change(document, hunks, true))
     }
 
     #[test]
