@@ -3,11 +3,11 @@
 use crate::plan::document;
 use crate::plan::step_numbers::{self, StepFault};
 use crate::plan::{Plan, Step, StepExtent, StepResult, StepState};
-use crate::planner::{complete_step, validate_plan};
+use crate::planner::complete_step;
+use crate::planner::validate_plan::{self, ReadStep};
 use crate::state::edit_service::EditService;
 use crate::state::task_scope::Scope;
 use sextant_base::document_fault::DocumentFault;
-use sextant_model::step::PlanReplyStep;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// The outcome of a step that the user has left out.
@@ -69,7 +69,7 @@ pub(crate) async fn rewritten(
         };
         let before: Vec<&Step> = steps[..index].iter().collect();
         // The document is the user's word: its steps may go beyond the scope of the request.
-        let (held, wrong) = validate_plan::check_step(edits, scope, as_reply(&steps[index]), &before).await;
+        let (held, wrong) = validate_plan::check_step(edits, scope, ReadStep::of(steps[index].clone()), &before).await;
         problems.extend(wrong.into_iter().map(|wrong| fault(index, wrong)));
         let extent = StepExtent { whole, outside: still_marked(&held, known_of(index)), ..held.extent };
         steps[index] = Step { state: StepState::Open, extent, ..held };
@@ -130,22 +130,6 @@ pub(crate) fn outside(scope: &Scope, plan: &Plan) -> Vec<SymbolPath> {
         }
     }
     out
-}
-
-fn as_reply(step: &Step) -> PlanReplyStep {
-    let texts = |list: &[SymbolPath]| list.iter().map(ToString::to_string).collect();
-    PlanReplyStep {
-        title: step.title.clone(),
-        symbols: texts(&step.symbols),
-        because: step.because.clone(),
-        expect: step.expect.clone(),
-        kind: step.kind.name().to_owned(),
-        with: step.inputs.iter().map(ToString::to_string).collect(),
-        after: step.after.clone(),
-        creates: texts(&step.extent.creates),
-        checks: step.checks.iter().map(ToString::to_string).collect(),
-        fallback: step.fallback.clone(),
-    }
 }
 
 #[cfg(test)]

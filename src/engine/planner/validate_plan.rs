@@ -34,7 +34,9 @@ pub(crate) async fn validate(
     for (index, given) in reply.steps.into_iter().enumerate() {
         let number = kept.len() + index + 1;
         let before: Vec<&Step> = kept.iter().chain(&steps).collect();
-        let (step, wrong) = check_step(edits, scope, given, &before).await;
+        let (given, mut wrong) = ReadStep::of_reply(given);
+        let (step, more) = check_step(edits, scope, given, &before).await;
+        wrong.extend(more);
         problems.extend(wrong.into_iter().map(|fault| format!("step {number}: {}", fault.message)));
         let outside = step.extent.outside.iter().filter(|_| !is_shown);
         problems.extend(outside.map(|path| format!("step {number}: {path} is outside {}", scope.names().join(", "))));
@@ -51,19 +53,49 @@ pub(crate) async fn validate(
 /// A step as it is found in the project, and its faults.
 type Checked = (Step, Vec<StepFault>);
 
+/// A step before the project is asked: its symbols are paths as they were written.
+pub(crate) struct ReadStep {
+    step: Step,
+    symbols: Vec<String>,
+    creates: Vec<String>,
+}
+
+impl ReadStep {
+    pub(crate) fn of(step: Step) -> Self {
+        let texts = |list: &[SymbolPath]| list.iter().map(ToString::to_string).collect();
+        Self { symbols: texts(&step.symbols), creates: texts(&step.extent.creates), step }
+    }
+
+    /// Reads the words of a reply, and names their faults.
+    fn of_reply(given: PlanReplyStep) -> (Self, Vec<StepFault>) {
+        let mut problems = Vec::new();
+        let kind = StepKind::parse(&given.kind).unwrap_or_else(|| {
+            problems.push(StepFault::of("kind", format!("there is no kind {:?}", given.kind)));
+            StepKind::Edit
+        });
+        let inputs = inputs::parse(&given.with.join(", ")).unwrap_or_else(|problem| {
+            problems.push(StepFault::of("with", problem));
+            Vec::new()
+        });
+        let mut checks = Vec::new();
+        for text in &given.checks {
+            match check_criteria::parse(text) {
+                Ok(check) => checks.push(check),
+                Err(problem) => problems.push(StepFault::of("check", problem)),
+            }
+        }
+        let PlanReplyStep { title, symbols, because, expect, after, creates, fallback, .. } = given;
+        let step = Step { title, kind, because, expect, inputs, after, checks, fallback, ..Step::default() };
+        (Self { step, symbols, creates }, problems)
+    }
+}
+
 /// Checks one step that follows these. What the scope does not hold is marked in it.
-pub(crate) async fn check_step(edits: &EditService, scope: &Scope, given: PlanReplyStep, before: &[&Step]) -> Checked {
+pub(crate) async fn check_step(edits: &EditService, scope: &Scope, given: ReadStep, before: &[&Step]) -> Checked {
     let mut problems = Vec::new();
-    let kind = StepKind::parse(&given.kind).unwrap_or_else(|| {
-        problems.push(StepFault::of("kind", format!("there is no kind {:?}", given.kind)));
-        StepKind::Edit
-    });
+    let Step { title, kind, because, expect, inputs, after, checks, fallback, .. } = given.step;
     problems.extend(without_tools(kind, tools::specs()).map(|problem| StepFault::of("kind", problem)));
-    let inputs = inputs::parse(&given.with.join(", ")).unwrap_or_else(|problem| {
-        problems.push(StepFault::of("with", problem));
-        Vec::new()
-    });
-    problems.extend(references(&inputs, &given.after, before));
+    problems.extend(references(&inputs, &after, before));
     for input in &inputs {
         if matches!(input.value, Value::Preference(_) | Value::Variable(_))
             && session_value(&edits.store, &input.value).await.is_none()
@@ -71,20 +103,13 @@ pub(crate) async fn check_step(edits: &EditService, scope: &Scope, given: PlanRe
             problems.push(StepFault::of("with", format!("{} is not known in this session", input.value)));
         }
     }
-    let mut checks = Vec::new();
-    for text in &given.checks {
-        match check_criteria::parse(text) {
-            Ok(check) => checks.push(check),
-            Err(problem) => problems.push(StepFault::of("check", problem)),
-        }
-    }
     let unknown = unknown_commands(&edits.hub, &edits.approvals, &checks).await;
     problems.extend(unknown.into_iter().map(|problem| StepFault::of("check", problem)));
-    let symbols = symbols_of(&edits.workspace, &given, before, &mut problems).await;
+    let symbols = symbols_of(&edits.workspace, &given.symbols, &given.creates, before, &mut problems).await;
     let creates = created_by(&edits.workspace.root, &given.creates, &mut problems);
     let has_target = inputs.iter().any(|input| input.name == TARGET && input.value.names_symbols());
     let searches =
-        kind == StepKind::Search && !step_executors::search_step::terms(&given.title, &as_texts(&inputs)).is_empty();
+        kind == StepKind::Search && !step_executors::search_step::terms(&title, &as_texts(&inputs)).is_empty();
     if given.symbols.is_empty() && creates.is_empty() && !has_target && kind != StepKind::Search {
         problems.push(StepFault::of("symbols", "it names no symbol: add `symbols: FILE::NAME` to it"));
     }
@@ -95,17 +120,17 @@ pub(crate) async fn check_step(edits: &EditService, scope: &Scope, given: PlanRe
         problems.push(StepFault::of("creates", format!("a step of kind {} creates nothing", kind.name())));
     }
     let mut step = Step {
-        title: given.title,
+        title,
         kind,
         symbols,
-        because: given.because,
-        expect: given.expect,
+        because,
+        expect,
         inputs,
-        after: given.after,
+        after,
         extent: StepExtent { creates, ..StepExtent::default() },
         checks,
         // Another look would need a model to think of it.
-        fallback: if kind.only_looks() { String::new() } else { given.fallback },
+        fallback: if kind.only_looks() { String::new() } else { fallback },
         ..Step::default()
     };
     step.extent.outside = outside(scope, &step);
@@ -124,12 +149,13 @@ pub(crate) fn outside(scope: &Scope, step: &Step) -> Vec<SymbolPath> {
 /// Each symbol exists, or an earlier step creates it.
 async fn symbols_of(
     workspace: &Workspace,
-    given: &PlanReplyStep,
+    given: &[String],
+    creates: &[String],
     before: &[&Step],
     problems: &mut Vec<StepFault>,
 ) -> Vec<SymbolPath> {
     let mut symbols = Vec::new();
-    for text in &given.symbols {
+    for text in given {
         let path = SymbolPath::parse(text);
         let made_before = before
             .iter()
@@ -137,7 +163,7 @@ async fn symbols_of(
         let found = match target::planned_path(workspace, text).await {
             Err(_) if made_before => Ok(path),
             // A symbol that the step makes itself is in its scope.
-            Err(_) if given.creates.contains(text) => continue,
+            Err(_) if creates.contains(text) => continue,
             found => found,
         };
         match found {

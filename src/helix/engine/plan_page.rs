@@ -78,8 +78,8 @@ impl PlanPage {
     pub(super) fn dress(&self, engine: &EngineHost) {
         let uri = self.page.uri().to_owned();
         let text = self.page.edited(&engine.buffers).map_or_else(|| self.page.wanted(), |text| text.to_string());
-        let items = lock(&self.shown).actions(&text);
-        let hovers = steps::hovers(&text);
+        let steps = steps::steps(&text);
+        let (items, hovers) = (lock(&self.shown).actions(&steps), steps::hovers(&text, &steps));
         engine.tell_all(&EngineSays::Actions(OwnActions { uri: uri.clone(), items }));
         engine.tell_all(&EngineSays::Hovers(OwnHovers { uri, items: hovers }));
     }

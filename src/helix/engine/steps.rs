@@ -79,8 +79,8 @@ impl PlanText {
         format!("done, {} of {}{failed}; {back}", self.done, counted(self.of, "step"))
     }
 
-    /// The actions on offer in a page with this text.
-    pub(super) fn actions(&self, text: &str) -> Vec<OwnAction> {
+    /// The actions on offer in a page with these steps.
+    pub(super) fn actions(&self, steps: &[(Step, Range)]) -> Vec<OwnAction> {
         if let Some((_, options)) = &self.question {
             return answers(options);
         }
@@ -96,13 +96,12 @@ impl PlanText {
             return vec![everywhere("Sextant: stop", "agent.stop")];
         }
         let mut actions = Vec::new();
-        let (plan, _) = plan_document::read(&without_comments(text));
-        let open = plan.steps.iter().position(|step| step.state == StepState::Open);
+        let open = steps.iter().position(|(step, _)| step.state == StepState::Open);
         if self.waits() && open.is_some() {
             actions.push(everywhere("Sextant: approve the plan and run it", "agent.approve"));
         }
-        for (index, (step, range)) in plan.steps.iter().zip(ranges(text)).enumerate() {
-            actions.extend(of_step(index, step, range, open == Some(index)));
+        for (index, (step, range)) in steps.iter().enumerate() {
+            actions.extend(of_step(index, step, *range, open == Some(index)));
         }
         if self.done > 0 {
             actions.push(everywhere("Sextant: roll the whole plan back", "agent.undo"));
@@ -151,11 +150,10 @@ pub(super) fn answers(options: &[String]) -> Vec<OwnAction> {
     items
 }
 
-/// The details of each step, at its lines.
-pub(super) fn hovers(text: &str) -> Vec<OwnHover> {
-    let (plan, _) = plan_document::read(&without_comments(text));
+/// The details of each step of a page with this text, at its lines.
+pub(super) fn hovers(text: &str, steps: &[(Step, Range)]) -> Vec<OwnHover> {
     let lines: Vec<&str> = text.lines().collect();
-    let one = |(number, (step, range)): (usize, (&Step, Range))| {
+    let one = |(number, (step, range)): (usize, &(Step, Range))| {
         let state = match step.state {
             StepState::Open => "not run yet",
             StepState::Running => "running",
@@ -169,22 +167,24 @@ pub(super) fn hovers(text: &str) -> Vec<OwnHover> {
         let details = lines.get(from..to).unwrap_or_default();
         let details: Vec<&str> = details.iter().map(|line| line.trim_start()).collect();
         let markdown = format!("**Step {number}**, {state}: {}\n\n{}", step.title, details.join("\n"));
-        OwnHover { range, markdown }
+        OwnHover { range: *range, markdown }
     };
-    (1..).zip(plan.steps.iter().zip(ranges(text))).map(one).collect()
+    (1..).zip(steps).map(one).collect()
 }
 
-/// The lines of each step, with its details.
-pub(super) fn ranges(text: &str) -> Vec<Range> {
-    let starts = plan_document::step_lines(&without_comments(text));
+/// The steps in a page's text, with the lines of each and of its details.
+pub(super) fn steps(text: &str) -> Vec<(Step, Range)> {
+    let document = without_comments(text);
+    let (plan, _) = plan_document::read(&document);
+    let starts = plan_document::step_lines(&document);
     let last = text.lines().count();
     let ends = starts.iter().skip(1).copied().chain([last + 1]);
     let place = |line: usize, character: u32| Position { line: u32::try_from(line).unwrap_or(u32::MAX), character };
-    starts
+    let ranges = starts
         .iter()
         .zip(ends)
-        .map(|(start, end)| Range { start: place(start - 1, 0), end: place(end.saturating_sub(2), 10_000) })
-        .collect()
+        .map(|(start, end)| Range { start: place(start - 1, 0), end: place(end.saturating_sub(2), 10_000) });
+    plan.steps.into_iter().zip(ranges).collect()
 }
 
 /// The document in a page: comments are empty, so that every line keeps its number. Text behind one is part of the document.
@@ -250,7 +250,7 @@ mod tests {
         let (plan, problems) = plan_document::read(&without_comments(&text));
         assert_eq!((plan.steps.len(), problems), (3, vec![]), "{text}");
         assert_eq!(plan_document::write(&plan), DOCUMENT);
-        let offered: Vec<String> = shown.actions(&text).into_iter().map(|action| action.title).collect();
+        let offered: Vec<String> = shown.actions(&steps(&text)).into_iter().map(|action| action.title).collect();
         assert_eq!(offered, ["Sextant: answer “go on”", "Sextant: answer “leave it”"], "in the order of their numbers");
         assert_eq!(without_comments("<!-- a\nb -->\nc"), "\n\nc\n");
         assert_eq!(without_comments("<!-- a --> - [ ] b\n"), "- [ ] b\n", "nothing that was written is dropped");
@@ -283,14 +283,14 @@ mod tests {
         shown.note = "the model did not answer".into();
         let text = "<!-- no plan was made; agent.plan makes one -->\n<!-- the model did not answer -->\n# fix\n";
         assert_eq!(shown.text(), text);
-        assert!(shown.actions(text).is_empty(), "nothing runs that could be stopped");
+        assert!(shown.actions(&steps(text)).is_empty(), "nothing runs that could be stopped");
     }
 
     #[test]
     fn each_step_is_offered_what_can_be_done_with_it() {
         let shown = shown("waiting for approval");
         let text = shown.text();
-        let actions = shown.actions(&text);
+        let actions = shown.actions(&steps(&text));
         let at = |line: u32| -> Vec<&str> {
             let here = |action: &&OwnAction| {
                 action.range.is_some_and(|range| range.start.line <= line && line <= range.end.line)
@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(at(line("Two")), ["Sextant: run this step alone", "Sextant: skip step 2"]);
         assert_eq!(at(line("Three")), ["Sextant: skip step 3"]);
         assert_eq!(actions[0].command, "agent.approve");
-        let hovers = hovers(&text);
+        let hovers = hovers(&text, &steps(&text));
         assert!(hovers[1].markdown.starts_with("**Step 2**, not run yet: Two\n\n- symbols:"), "{hovers:?}");
         assert_eq!(hovers[0].range.start.line, line("One"));
     }
