@@ -17,7 +17,7 @@ use crate::state::frequent_codes::UsualKinds;
 use crate::state::in_flight::Making;
 use crate::state::refused_edit::RefusedEdit;
 use crate::state::render::Line;
-use crate::state::task::{Conversation, Task, TaskReports, TaskWork};
+use crate::state::task::{Conversation, Task, TaskReports, TaskWork, UnreadResult};
 use crate::state::{edit_answer, span, stop};
 use crate::tools::tool::ToolCall;
 use crate::tools::tool_answer::ToolAnswer;
@@ -144,7 +144,7 @@ pub(crate) async fn settled(
 fn unread(conversation: &mut Conversation, reports: &TaskReports, lines: &[Line]) {
     let kinds = UsualKinds::of(&reports.start, &reports.created);
     let against: Vec<&Line> = lines.iter().filter(|line| kinds.speaks_against(line)).collect();
-    conversation.open.extend(edit_answer::introduced(&against));
+    conversation.open.extend(edit_answer::introduced(&against).map(|why| UnreadResult { why, has_new: true }));
 }
 
 /// The diagnostics of the edits before an end that were deferred or unknown when the edits were answered. The model
@@ -190,7 +190,8 @@ async fn end(
     let failed = ran.as_ref().err().map(|failure| (failure.kind, mask(&failure.for_people()).into_owned()));
     let (ok, mut text) = match ran {
         Ok(answer) => {
-            task.conversation.open.extend(answer.open);
+            let has_new = answer.edit.is_some();
+            task.conversation.open.extend(answer.open.map(|why| UnreadResult { why, has_new }));
             (true, mask(&answer.text).into_owned())
         }
         Err(failure) => (false, mask(&failure.one_line()).into_owned()),

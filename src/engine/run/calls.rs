@@ -5,7 +5,6 @@ use serde_json::Value;
 
 use crate::run::act;
 use crate::run::control::{self, Control};
-use crate::state::edit_answer;
 use crate::state::edit_service::EditService;
 use crate::state::outcome::Ended;
 use crate::state::task::{Conversation, Task};
@@ -116,7 +115,7 @@ impl Ran {
             }
             Control::Done(answer) => {
                 if let Some(why) = not_over(conversation, tools, before, &self.results) {
-                    self.has_new = conversation.open.iter().any(|why| why.starts_with(edit_answer::NEW));
+                    self.has_new = conversation.open.iter().any(|unread| unread.has_new);
                     let shown = shown.map(|shown| format!("\n{shown}")).unwrap_or_default();
                     self.results.push(result_of(used, false, format!("not over: {why}{shown}")));
                     return false;
@@ -154,7 +153,7 @@ fn not_over(
     if let Some(looked) = looked {
         return Some(format!("read what {} gave first", looked.tool));
     }
-    conversation.open.first().cloned()
+    conversation.open.first().map(|unread| unread.why.clone())
 }
 
 pub(crate) fn action(used: &ToolUse) -> Action {

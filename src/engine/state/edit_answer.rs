@@ -195,15 +195,12 @@ impl EditAnswer {
 /// The ways on from an objection to an end: alone the objection reads as an order.
 pub(crate) const WAYS_ON: &str = "Fix it if you caused it; otherwise call done again";
 
-/// The beginning of a reason about new diagnostics.
-pub(crate) const NEW: &str = "this is new";
-
 /// The reason why an end does not stand: the first new diagnostic, and the number of the others; `None` without any.
 pub(crate) fn introduced(lines: &[&Line]) -> Option<String> {
     let (first, others) = (lines.first()?.text(""), lines.len() - 1);
     let what = match others {
-        0 => format!("{NEW}: {first}"),
-        others => format!("{NEW}, with {others} more: {first}"),
+        0 => format!("this is new: {first}"),
+        others => format!("this is new, with {others} more: {first}"),
     };
     Some(format!("{what}. {WAYS_ON}"))
 }

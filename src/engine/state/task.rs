@@ -230,6 +230,14 @@ impl TaskReports {
     }
 }
 
+/// The reason why a task should not end before a result is read.
+#[derive(Debug)]
+pub(crate) struct UnreadResult {
+    pub why: String,
+    /// True for new diagnostics of an edit, false for a command that has not passed.
+    pub has_new: bool,
+}
+
 /// The messages to and from the model.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation {
@@ -239,7 +247,7 @@ pub(crate) struct Conversation {
     pub transcript: Transcript,
     pub results: Vec<LastResult>,
     /// The reasons why the task should not end before the results of the last answer are read.
-    pub open: Vec<String>,
+    pub open: Vec<UnreadResult>,
     /// The reads that it was answered.
     pub answered: Answered,
     /// True if the user has seen which preferences its prompts have no room for.
