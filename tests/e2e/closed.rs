@@ -81,7 +81,7 @@ async fn of_two_clients_at_once_one_is_told_what_breaks_in_the_file_of_the_other
     let (first, second) = (OutsideClient::new("1", "claude"), OutsideClient::new("2", "codex"));
     let cancel = CancellationToken::new();
     let call = async |client: &OutsideClient, given: Value| {
-        engine.session.call(client, "edit_file", given, &cancel).await.expect("an edit").text
+        engine.session.call(client, "edit_file", given, None, &cancel).await.expect("an edit").text
     };
     call(&first, replace("z.py", "q = 1", "q = 2")).await;
     let later = async {
@@ -270,7 +270,7 @@ async fn a_question_says_what_the_edit_would_break_in_a_closed_file() {
     let client = OutsideClient::new("1", "codex");
     let given = replace("conftest.py", MAKE, "");
     let called =
-        tokio::spawn(async move { session.call(&client, "edit_file", given, &CancellationToken::new()).await });
+        tokio::spawn(async move { session.call(&client, "edit_file", given, None, &CancellationToken::new()).await });
     let (text, options) = engine.question().await;
     assert!(text.contains("\nIt would introduce 1 error:\n") && text.contains("user.py:1"), "{text}");
     engine.session.answer_waiting(options.len()).expect("a question").expect("an answer");
@@ -326,7 +326,7 @@ async fn what_a_server_says_of_an_edit_only_after_its_deadline_is_told_with_the_
     let client = OutsideClient::new("1", "codex");
     let edit = |old: &str, new: &str| {
         let given = replace("a.py", old, new);
-        engine.session.call(&client, "edit_file", given, &engine.cancel)
+        engine.session.call(&client, "edit_file", given, None, &engine.cancel)
     };
     let first = edit("x = 1", "x = bad").await.expect("an edit").text;
     assert!(first.contains("nothing is known yet"), "{first}");

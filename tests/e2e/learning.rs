@@ -123,17 +123,18 @@ async fn a_preference_is_kept_told_and_forgotten_in_so_many_words() {
     let desk = Desk::new(project, Vec::new(), talking(&server), config);
     let told = |count: usize| memory_of(&server.requests()[count - 1]);
 
-    let kept = desk.session.prefer("remember that I like Zweihander names").await.expect("kept");
+    let kept = desk.ask("remember that I like Zweihander names").await.answer;
     assert!(kept.starts_with("Kept for this project: “I like Zweihander names”."), "{kept}");
-    let kept = desk.session.prefer("recuerda que style: long functions").await.expect("kept");
+    let kept = desk.ask("recuerda que style: long functions").await.answer;
     assert!(kept.contains("“style: long functions”"), "{kept}");
     server.push(says("yes"));
     desk.ask("name it").await;
     // The project's word counts, and what the request is about comes first.
     assert_eq!(told(1), "prefers I like Zweihander names\nprefers style: long functions");
 
-    let secret = desk.session.prefer("remember that the api key is sk-abcdefghijklmnop1234").await;
-    assert!(secret.is_err_and(|failure| failure.message.contains("nothing was kept")));
+    let secret = Request { text: "remember that the api key is sk-abcdefghijklmnop1234".into(), ..Request::default() };
+    let secret = desk.session.ask(&secret, &CancellationToken::new()).await;
+    assert!(secret.result.is_err_and(|failure| failure.message.contains("nothing was kept")));
     let about = desk.session.recall_about("what do you know about zweihander?").await.expect("an answer");
     assert!(about.contains("- prefers I like Zweihander names"), "{about}");
 

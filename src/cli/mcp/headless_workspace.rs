@@ -65,7 +65,7 @@ impl OpenWorkspace for HeadlessWorkspace {
         once: &str,
         cancel: &CancellationToken,
     ) -> Result<OutsideAnswer, Failure> {
-        self.session.call_once(client, tool, given, Some(once), cancel).await
+        self.session.call(client, tool, given, Some(once), cancel).await
     }
 
     async fn made(&self, once: &str) -> Result<EditMade, Failure> {

@@ -116,11 +116,6 @@ impl Engine {
         self.session.store.trace.entries()
     }
 
-    /// The same for a reader.
-    pub fn trace_markdown(&self) -> String {
-        self.session.store.trace.markdown()
-    }
-
     pub(super) fn session(&self) -> &Arc<Session> {
         &self.session
     }
@@ -282,19 +277,9 @@ impl Engine {
     }
 
     /// Carries out one call of a tool for a client outside, beside the running command. Its edits are a task of that
-    /// client; each is whole, whenever the call is stopped.
+    /// client; each is whole, whenever the call is stopped. An edit is made at most once under the name `once`, in any
+    /// process.
     pub async fn call(
-        &self,
-        client: &OutsideClient,
-        tool: &str,
-        given: Value,
-        cancel: &CancellationToken,
-    ) -> Result<OutsideAnswer, Failure> {
-        client_call::call(Arc::clone(&self.session), client.clone(), tool.to_owned(), given, None, cancel).await
-    }
-
-    /// The same; `once` names this call. Its edit is made at most once under that name, in any process.
-    pub async fn call_once(
         &self,
         client: &OutsideClient,
         tool: &str,
@@ -373,10 +358,6 @@ impl Engine {
     /// The learned corrections, and the user's preferences.
     pub async fn learned(&self) -> Result<String, Failure> {
         remember::learned(&self.session.store, &self.session.workspace.root).await
-    }
-
-    pub async fn prefer(&self, text: &str) -> Result<String, Failure> {
-        remember::prefer(&self.session.store, text).await
     }
 
     pub async fn recall_about(&self, text: &str) -> Result<String, Failure> {

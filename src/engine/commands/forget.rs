@@ -185,7 +185,7 @@ async fn forget_here(edits: &EditService, plans: &PlanService, filter: &Forget, 
         edits.hub.events.forget_past();
     }
     stored_review::forget(&edits.store, filter).await;
-    let trace = edits.store.trace.markdown().to_lowercase();
+    let trace = edits.store.trace.page().to_lowercase();
     if filter.everything || filter.text.as_ref().is_some_and(|text| trace.contains(&text.to_lowercase())) {
         edits.store.trace.forget();
     }

@@ -7,7 +7,6 @@ use crate::events::stream::Observer;
 use crate::state::unusable_reply;
 use sextant_base::lock::lock;
 use sextant_base::one_line::clean;
-use sextant_base::plural::counted;
 use sextant_diagnostics::policy::Trace;
 
 /// Entries of one task that the process holds; memory stores all of them.
@@ -23,7 +22,6 @@ struct TraceLine {
     entries: Vec<TraceEntry>,
     /// Entries that memory does not hold yet.
     unkept: Vec<TraceEntry>,
-    left_out: usize,
 }
 
 impl TraceLine {
@@ -31,9 +29,7 @@ impl TraceLine {
         if !self.task.is_empty() {
             self.unkept.push(entry.clone());
         }
-        if self.entries.len() >= MOST {
-            self.left_out += 1;
-        } else {
+        if self.entries.len() < MOST {
             self.entries.push(entry);
         }
     }
@@ -105,15 +101,9 @@ impl TraceLog {
         self.records().clear();
     }
 
-    /// The entries in the process, for a reader.
-    pub(crate) fn markdown(&self) -> String {
-        let records = self.records();
-        let Some(record) = records.last() else { return markdown("", &[]) };
-        let mut text = markdown(&record.request, &record.entries);
-        if record.left_out > 0 {
-            text.push_str(&format!("\n\nNot kept: {}.", counted(record.left_out, "more entry")));
-        }
-        text
+    /// The entries of the last task, for a reader.
+    pub(crate) fn page(&self) -> String {
+        markdown(&self.last().1, &self.entries())
     }
 }
 
@@ -182,7 +172,7 @@ mod tests {
         assert!(task.has_reported(&entry("a")) && !task.has_reported(&entry("c")));
         assert_eq!(log.entries().iter().map(|entry| entry.step).collect::<Vec<_>>(), [1, 2]);
         assert_eq!(
-            log.markdown(),
+            log.page(),
             "# Trace: fix this\n\n## Step 1\n- **kept** a — seen (view)\n\n## Step 2\n- **kept** b — seen (view)"
         );
         let mut plan = TaskEvents::new("t", Mode::Planner);
@@ -191,7 +181,7 @@ mod tests {
         plan.trace_step(1, entry("one"));
         plan.step_began(2);
         plan.trace(3, entry("call"));
-        let text = log.markdown();
+        let text = log.page();
         let headings: Vec<&str> = text.lines().filter(|line| line.starts_with("## ")).collect();
         assert_eq!(headings, ["## Planning", "## Step 1", "## Step 2, call 3"]);
         assert_eq!((unkept(&log), unkept(&log)), (5, 0), "of both tasks");
@@ -199,7 +189,6 @@ mod tests {
         assert_eq!((log.entries().len(), log.of("t").len()), (2, 3), "gone on with, it has what it had");
         (0..MOST).for_each(|n| task.trace(3, entry(&n.to_string())));
         assert_eq!((log.entries().len(), unkept(&log)), (MOST, MOST), "memory gets all");
-        assert!(log.markdown().ends_with("Not kept: 2 more entries."));
         let entry = TraceEntry { step: 1, call: None, trace: entry("x") };
         stream.emit(None, TaskEvent::TakenUp { request: "show".into(), mode: Mode::Simple, again: false });
         stream.emit(None, TaskEvent::Traced { entry });

@@ -36,7 +36,7 @@ async fn asked(engine: &mut TestEngine, new: &str) -> String {
     let given = change("conftest.py", "x = 1\n", new);
     let client = OutsideClient::new("1", "codex");
     let called =
-        tokio::spawn(async move { session.call(&client, "edit_file", given, &CancellationToken::new()).await });
+        tokio::spawn(async move { session.call(&client, "edit_file", given, None, &CancellationToken::new()).await });
     let (text, options) = engine.question().await;
     assert_eq!(options.last().map(String::as_str), Some("no"));
     engine.session.answer_waiting(options.len()).expect("a question").expect("an answer");
@@ -82,8 +82,9 @@ async fn a_stop_waits_for_no_server_that_is_asked_ahead() {
     let (session, cancel) = (Arc::clone(&engine.session), CancellationToken::new());
     let given = change("conftest.py", "x = 1\n", "x = bad\n");
     let stop = cancel.clone();
-    let called =
-        tokio::spawn(async move { session.call(&OutsideClient::new("1", "codex"), "edit_file", given, &cancel).await });
+    let called = tokio::spawn(async move {
+        session.call(&OutsideClient::new("1", "codex"), "edit_file", given, None, &cancel).await
+    });
     let log = project.beside("fake").join("log");
     let shown = async {
         while !std::fs::read_to_string(&log).unwrap_or_default().contains("textDocument/diagnostic") {

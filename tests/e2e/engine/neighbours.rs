@@ -69,9 +69,9 @@ async fn a_file_of_another_session_is_refused_with_its_name_and_stays_as_it_is()
             let client = OutsideClient::new("1", "codex");
             let call = |path: &str| change(path, "return 1", "return 3");
             let cancel = CancellationToken::new();
-            let refused = engine.session.call(&client, "edit_file", call("a.py"), &cancel).await.unwrap_err();
+            let refused = engine.session.call(&client, "edit_file", call("a.py"), None, &cancel).await.unwrap_err();
             assert!(refused.one_line().contains("nvim-77"), "{refused:?}");
-            engine.session.call(&client, "edit_file", call("b.py"), &cancel).await.expect("it is nobody else's");
+            engine.session.call(&client, "edit_file", call("b.py"), None, &cancel).await.expect("it is nobody else's");
             assert_eq!(project.read("b.py"), TEXT.replace('1', "3"));
             other.came.notified().await;
             assert_eq!(*other.told.lock().unwrap(), [project.root().join("b.py")], "and is told of");

@@ -19,7 +19,7 @@ fn append(line: &str) -> Value {
 
 async fn edit(engine: &TestEngine, client: &str, once: &str, given: Value) -> Result<OutsideAnswer, Failure> {
     let client = OutsideClient::new(client, "agent");
-    engine.session.call_once(&client, "edit_file", given, Some(once), &engine.cancel).await
+    engine.session.call(&client, "edit_file", given, Some(once), &engine.cancel).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

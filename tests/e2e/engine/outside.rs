@@ -25,7 +25,7 @@ fn client(name: &str) -> OutsideClient {
 }
 
 async fn call(engine: &TestEngine, who: &str, tool: &str, given: Value) -> Result<OutsideAnswer, Failure> {
-    engine.session.call(&client(who), tool, given, &CancellationToken::new()).await
+    engine.session.call(&client(who), tool, given, None, &CancellationToken::new()).await
 }
 
 #[tokio::test]
@@ -157,7 +157,7 @@ async fn a_call_that_is_stopped_leaves_a_whole_edit_that_can_be_undone() {
         let cancel = CancellationToken::new();
         let (session, own) = (Arc::clone(&engine.session), cancel.clone());
         let called = tokio::spawn(async move {
-            session.call(&client("codex"), "edit_file", change("a.py", "return 2", "return 20"), &own).await
+            session.call(&client("codex"), "edit_file", change("a.py", "return 2", "return 20"), None, &own).await
         });
         while engine.calls.names().iter().filter(|name| **name == "apply").count() < 2 {
             tokio::task::yield_now().await;
@@ -190,10 +190,9 @@ async fn what_needs_the_user_s_word_is_asked_with_the_client_s_name_or_refused()
     assert_eq!(project.read("conftest.py"), "x = 1\n");
     engine.session.answers_come();
     let session = Arc::clone(&engine.session);
-    let called =
-        tokio::spawn(
-            async move { session.call(&client("codex"), "edit_file", given, &CancellationToken::new()).await },
-        );
+    let called = tokio::spawn(async move {
+        session.call(&client("codex"), "edit_file", given, None, &CancellationToken::new()).await
+    });
     let (text, _) = engine.question().await;
     assert!(text.starts_with("codex: Change conftest.py?"), "{text}");
     engine.session.answer_waiting(1).expect("a question").expect("an answer");

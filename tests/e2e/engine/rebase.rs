@@ -14,7 +14,7 @@ use crate::support::project::Project;
 use crate::support::replies::change;
 
 async fn call(engine: &TestEngine, tool: &str, given: Value) -> Result<OutsideAnswer, Failure> {
-    engine.session.call(&OutsideClient::new("1", "codex"), tool, given, &CancellationToken::new()).await
+    engine.session.call(&OutsideClient::new("1", "codex"), tool, given, None, &CancellationToken::new()).await
 }
 
 /// An edit of a file that needs the user's word, which comes after they have typed in it.
@@ -25,7 +25,7 @@ async fn edited(meanwhile: (&str, &str)) -> (Project, Result<OutsideAnswer, Fail
     let session = Arc::clone(&engine.session);
     let given = change("conftest.py", "return f()", "return f() + (1");
     let called = tokio::spawn(async move {
-        session.call(&OutsideClient::new("1", "codex"), "edit_file", given, &CancellationToken::new()).await
+        session.call(&OutsideClient::new("1", "codex"), "edit_file", given, None, &CancellationToken::new()).await
     });
     engine.question().await;
     project.write("conftest.py", &TEXT.replace(meanwhile.0, meanwhile.1));

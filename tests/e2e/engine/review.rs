@@ -14,7 +14,7 @@ fn setup() -> Setup {
 
 async fn edit(engine: &TestEngine, given: Value) {
     let client = OutsideClient::new("id of claude", "claude");
-    engine.session.call(&client, "edit_file", given, &CancellationToken::new()).await.expect("an edit");
+    engine.session.call(&client, "edit_file", given, None, &CancellationToken::new()).await.expect("an edit");
 }
 
 async fn wish(engine: &TestEngine, action: ReviewAction, scope: ReviewScope, reason: &str) -> ReviewState {
@@ -82,7 +82,7 @@ async fn the_client_that_made_a_change_hears_of_its_rejection_once() {
     wish(&engine, ReviewAction::Reject, file(), "no numbers there").await;
     let cancel = CancellationToken::new();
     let read = async |client: &OutsideClient| {
-        let call = engine.session.call(client, "read_file", json!({"path": "a.py"}), &cancel);
+        let call = engine.session.call(client, "read_file", json!({"path": "a.py"}), None, &cancel);
         call.await.expect("a text").text
     };
     let line = "review: a.py::f (`return 11`): the user rejected your change: no numbers there";
@@ -94,7 +94,7 @@ async fn the_client_that_made_a_change_hears_of_its_rejection_once() {
     assert!(!read(&claude).await.contains("review: "), "it is said once");
     edit(&engine, replace("return f()", "return f() + 1")).await;
     wish(&engine, ReviewAction::Reject, ReviewScope::All, "nor there").await;
-    let answer = engine.session.call(&claude, "edit_file", replace("return 1", "return 2"), &cancel);
+    let answer = engine.session.call(&claude, "edit_file", replace("return 1", "return 2"), None, &cancel);
     let data = answer.await.expect("an edit").data.expect("data");
     let said = "review: a.py::g (`return f() + 1`): the user rejected your change: nor there";
     assert!(data["notes"].as_array().is_some_and(|notes| notes.contains(&json!(said))), "{data}");

@@ -22,7 +22,7 @@ use sextant::editors::headless::HeadlessEditor;
 use sextant::engine::{
     Applied, Attachments, Config, Diagnostics, Document, Documents, EditorError, Engine, Event, FileEdit, FileMarks,
     FixAnswers, HalfDone, HeldFile, LanguageServers, LookupAnswer, Marks, NameLookup, Outcome, Plan, Request, Save,
-    Steps, Ui, WorkspaceChange,
+    Steps, Traced, Ui, WorkspaceChange,
 };
 use sextant::llm::abilities::{Abilities, Style};
 use sextant::llm::chat::{ChatInput, ChatMessage, ChatReply, ToolResult, ToolUse};
@@ -606,7 +606,7 @@ impl TestEngine {
 
     /// The trace as text.
     pub fn trace(&self) -> String {
-        self.session.trace_markdown()
+        Traced { task: String::new(), request: String::new(), entries: self.session.trace() }.markdown()
     }
 
     /// The next question to the user.

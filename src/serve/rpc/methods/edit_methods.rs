@@ -71,7 +71,7 @@ impl EditApiServer for RpcSession {
         }
         let _named = Named { served: self, call };
         self.advertised()?.used();
-        Ok(agent.call_once(&client, &tool, arguments, once.as_deref(), &cancel).await?)
+        Ok(agent.call(&client, &tool, arguments, once.as_deref(), &cancel).await?)
     }
 
     async fn made(&self, once: String) -> Result<EditMade, CallError> {

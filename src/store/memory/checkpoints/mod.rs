@@ -35,7 +35,7 @@ pub struct CheckpointFile {
     /// Relative to the root, with `/`.
     pub path: String,
     pub before: FileState,
-    /// `None` until [`Memory::finish_checkpoint`] sets it.
+    /// `None` until [`Memory::close_checkpoint`] sets it.
     pub after: Option<FileState>,
 }
 
@@ -119,11 +119,6 @@ impl Memory {
         })
     }
 
-    /// Records the state of the files after the step. A file that the checkpoint does not know is an error.
-    pub fn finish_checkpoint(&self, id: i64, after: Vec<(String, FileState)>) -> Result<()> {
-        self.write(move |conn| finish(conn, id, &after))
-    }
-
     /// The whole checkpoint; it counts as used now.
     pub fn checkpoint(&self, id: i64, now_ms: i64) -> Result<StoredCheckpoint> {
         self.write(move |conn| {
@@ -163,6 +158,7 @@ impl Memory {
     }
 }
 
+/// Records the state of the files after the step. A file that the checkpoint does not know is an error.
 fn finish(conn: &Connection, id: i64, after: &[(String, FileState)]) -> Result<()> {
     for (path, state) in after {
         let blob = put(conn, state)?;

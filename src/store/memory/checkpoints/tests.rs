@@ -39,9 +39,8 @@ fn a_checkpoint_comes_back_byte_for_byte_with_state_and_mark() {
     let files = vec![file("new.py", FileState::Absent), file("a.bin", bytes(&odd)), file("empty", bytes(b""))];
     let id = memory.add_checkpoint(new("t", 5, files)).unwrap();
     memory.append(NewEntry::new("s", Mode::Simple, Kind::Chat, "y", 2)).unwrap();
-    memory
-        .finish_checkpoint(id, vec![("a.bin".into(), FileState::Absent), ("new.py".into(), bytes(b"pass\r\n"))])
-        .unwrap();
+    let after = vec![("a.bin".into(), FileState::Absent), ("new.py".into(), bytes(b"pass\r\n"))];
+    memory.close_checkpoint(id, after, json!({"step": 1}), Vec::new()).unwrap();
 
     let back = memory.checkpoint(id, 9).unwrap();
     assert_eq!((back.info.mark, back.info.last_used, &back.state), (last, 9, &json!({"step": 1})));
@@ -52,7 +51,7 @@ fn a_checkpoint_comes_back_byte_for_byte_with_state_and_mark() {
     ];
     assert_eq!(back.files, want);
     assert!(matches!(memory.checkpoint(id + 1, 9), Err(MemoryError::NotFound { what: "checkpoint", .. })));
-    assert!(memory.finish_checkpoint(id, vec![("other".into(), FileState::Absent)]).is_err());
+    assert!(memory.close_checkpoint(id, vec![("other".into(), FileState::Absent)], json!({}), Vec::new()).is_err());
 }
 
 #[test]
