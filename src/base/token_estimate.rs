@@ -3,6 +3,9 @@
 /// Bytes of English prose and code per token: about 3.5 for the byte-pair vocabularies of today's models.
 pub const BYTES_PER_TOKEN: f64 = 3.5;
 
+/// The same rounded down: a text that fits by it is not cut where its tokens are estimated again.
+pub const LEAST_BYTES_PER_TOKEN: usize = 3;
+
 /// An estimate, rounded up; good enough for budgets and for providers that report no usage.
 pub fn estimate(text: &str) -> usize {
     (text.len() * 2).div_ceil(7)

@@ -5,14 +5,11 @@ use crate::state::workspace::Workspace;
 use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::one_line::clean;
 use sextant_store::workspace::root::Root;
-use sextant_store::workspace::workspace_files;
+use sextant_store::workspace::workspace_files::{self, MOST_PARSED};
 use sextant_text::symbols::language::{self, Language};
 use sextant_text::symbols::outline::Outline;
 use sextant_text::symbols::path_spelling;
 use sextant_text::symbols::symbol_path::SymbolPath;
-
-/// The most files that are searched for a bare symbol name.
-const MOST_FILES: usize = 2000;
 
 /// A symbol in its document.
 #[derive(Debug)]
@@ -117,7 +114,7 @@ async fn file_of(root: &Root, names: &str) -> Result<String, Failure> {
 /// The files that hold exactly one symbol of a name, as they are on disk.
 fn files_with(root: &Root, names: &str) -> Vec<String> {
     let mut found = Vec::new();
-    for path in workspace_files::list(root, "", MOST_FILES).files {
+    for path in workspace_files::list(root, "", MOST_PARSED).files {
         let Some(language) = language::of_path(&path) else { continue };
         let plain = path_spelling::loose_name(names);
         // A file whose text does not contain the name is neither parsed nor opened in the editor.

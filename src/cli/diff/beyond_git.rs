@@ -8,6 +8,7 @@ use crate::cli::diff::git::ChangedFile;
 use sextant_base::plural::counted;
 use sextant_engine::api::{ChangedText, reach_of_texts};
 use sextant_store::workspace::root::Root;
+use sextant_store::workspace::workspace_files::MOST_FILES;
 
 /// The root of the project in each of the two states.
 #[derive(Clone, Debug)]
@@ -51,7 +52,7 @@ impl BeyondGit {
             let count = counted(self.unchecked.len(), "file");
             format!("{count} that may use a changed name and cannot be checked in both states ({first} among them)")
         });
-        let more = self.more.then(|| "files beyond the first 20000 of the workspace".to_owned());
+        let more = self.more.then(|| format!("files beyond the first {MOST_FILES} of the workspace"));
         unchecked.into_iter().chain(more).collect()
     }
 }

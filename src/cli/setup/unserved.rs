@@ -7,10 +7,7 @@ use toml_edit::DocumentMut;
 use crate::cli::setup::helix_config;
 use crate::cli::setup::known::{self, LANGUAGES, OFFERED};
 use sextant_store::workspace::root::Root;
-use sextant_store::workspace::workspace_files;
-
-/// The most files of a project that are looked through.
-const MOST_FILES: usize = 2000;
+use sextant_store::workspace::workspace_files::{self, MOST_PARSED};
 
 /// A note for each language of the project around a folder that no server is there for.
 pub(super) fn notes(
@@ -20,7 +17,7 @@ pub(super) fn notes(
     alone: &[String],
 ) -> Vec<String> {
     let Ok(root) = Root::find(folder) else { return Vec::new() };
-    let files = workspace_files::list(&root, "", MOST_FILES).files;
+    let files = workspace_files::list(&root, "", MOST_PARSED).files;
     let has = |endings: &[&str]| files.iter().any(|file| endings.iter().any(|ending| file.ends_with(ending)));
     let is_served = |name: &str| {
         let servers = LANGUAGES.iter().find(|language| language.name == name).map_or(&[][..], |known| known.groups);

@@ -4,10 +4,7 @@ use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_base::failure::Failure;
 use sextant_base::positions::LineIndex;
-use sextant_store::workspace::workspace_files;
-
-/// Most files that are searched for one by its name without folders.
-const MOST_FILES: usize = 20_000;
+use sextant_store::workspace::workspace_files::{self, MOST_FILES};
 
 /// A place in a file, for a cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]

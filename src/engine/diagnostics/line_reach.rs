@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use crate::diagnostics::edit_reach::{EditReach, TextChange, WorkspaceTexts};
 use crate::state::look_reach::family;
-use sextant_store::workspace::workspace_files;
+use sextant_store::workspace::workspace_files::{self, MOST_FILES};
 use sextant_text::symbols::interface::identifiers;
 
 /// Letters of the shortest identifier that counts where a language has no symbols.
@@ -16,9 +16,6 @@ const KEYWORDS: &str = "\
     local match mut namespace new nil not null number package private protected pub public readonly require \
     return self static string struct super switch then this throw trait true try type typeof undefined unsigned \
     use using var void where while yield";
-/// Files that are searched where a language has no symbols.
-const LISTED: usize = 20_000;
-
 /// The files of the same kind that contain an identifier of a changed line.
 pub(super) fn of(workspace: &WorkspaceTexts, change: &TextChange) -> EditReach {
     let kind = family(&change.path);
@@ -34,7 +31,7 @@ pub(super) fn of(workspace: &WorkspaceTexts, change: &TextChange) -> EditReach {
     if names.is_empty() || kind.is_empty() {
         return EditReach::default();
     }
-    let listing = workspace_files::list(workspace.root, "", LISTED);
+    let listing = workspace_files::list(workspace.root, "", MOST_FILES);
     let uses = |file: &String| {
         let text = workspace.text(file).unwrap_or_default();
         identifiers(&text).any(|word| names.contains(word))

@@ -21,11 +21,9 @@ use sextant_base::deadline::Deadline;
 use sextant_diagnostics::code_aliases::looks_at_one_file;
 use sextant_diagnostics::syntax;
 use sextant_store::workspace::root::Root;
-use sextant_store::workspace::workspace_files;
+use sextant_store::workspace::workspace_files::{self, MOST_FILES};
 use sextant_text::symbols::language;
 
-/// Files that are listed; in a larger project some of each folder.
-const LISTED: usize = 20_000;
 /// Files that are looked at for one request.
 const MOST: usize = 200;
 /// Files of one question: enough to keep a server busy, few enough to be open at a time.
@@ -42,8 +40,12 @@ fn candidates(root: &Root, endings: &BTreeSet<String>) -> Vec<String> {
         let data = std::fs::metadata(root.join(path)).ok().filter(|data| data.len() <= LARGE)?;
         Some((data.modified().unwrap_or(SystemTime::UNIX_EPOCH), path.clone()))
     };
-    let mut found: Vec<(SystemTime, String)> =
-        workspace_files::list(root, "", LISTED).files.iter().filter(|path| known(path)).filter_map(changed).collect();
+    let mut found: Vec<(SystemTime, String)> = workspace_files::list(root, "", MOST_FILES)
+        .files
+        .iter()
+        .filter(|path| known(path))
+        .filter_map(changed)
+        .collect();
     found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     found.into_iter().map(|(_, path)| path).collect()
 }

@@ -9,10 +9,8 @@ use crate::state::task_store::TaskStore;
 use sextant_store::memory::memory_error::Result;
 use sextant_store::memory::store::Memory;
 use sextant_store::workspace::root::Root;
-use sextant_store::workspace::workspace_files;
+use sextant_store::workspace::workspace_files::{self, MOST_RANKED};
 
-/// Files of one look; of a larger project the first of each folder.
-const FILES: usize = 5000;
 /// Bytes of the largest file that names commands.
 const LARGE: usize = 512 * 1024;
 /// Newest entries that show which files are worked on.
@@ -28,7 +26,7 @@ pub(crate) struct ProjectCommand {
 
 /// The number of the project's files, and true if there are more. Blocks.
 pub(crate) fn count(root: &Root) -> (usize, bool) {
-    let listing = workspace_files::list(root, "", FILES);
+    let listing = workspace_files::list(root, "", MOST_RANKED);
     (listing.files.len(), listing.more)
 }
 
@@ -68,7 +66,7 @@ pub(crate) fn commands(root: &Root) -> Vec<ProjectCommand> {
 /// The files in work first, then the last changed ones. Blocks.
 fn ranked(used: Vec<String>, root: &Root, most: usize) -> Vec<String> {
     let changed = |path: &str| fs::metadata(root.join(path)).and_then(|data| data.modified()).ok();
-    let listed = workspace_files::list(root, "", FILES).files.into_iter();
+    let listed = workspace_files::list(root, "", MOST_RANKED).files.into_iter();
     let mut known: BTreeMap<String, SystemTime> =
         listed.filter_map(|path| changed(&path).map(|time| (path, time))).collect();
     let mut out: Vec<String> = used.into_iter().filter(|path| known.remove(path).is_some()).collect();

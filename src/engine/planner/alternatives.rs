@@ -4,15 +4,13 @@ use crate::plan::Step;
 use crate::plan::next_decision::Trigger;
 use crate::state::workspace::Workspace;
 use crate::target;
-use sextant_store::workspace::workspace_files;
+use sextant_store::workspace::workspace_files::{self, MOST_RANKED};
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Most names that are listed.
 const SHOWN: usize = 20;
-/// Most files that are searched for one of the same name.
-const FILES: usize = 5_000;
 
 /// The first missing symbol of a step.
 pub(crate) async fn missing(workspace: &Workspace, step: &Step) -> Option<String> {
@@ -46,7 +44,7 @@ pub(crate) async fn available(workspace: &Workspace, trigger: &Trigger) -> Vec<S
         Err(_) => {
             let (root, name) = (workspace.root.clone(), path.file.rsplit('/').next().unwrap_or_default().to_owned());
             let like = move || {
-                let all = workspace_files::list(&root, "", FILES).files;
+                let all = workspace_files::list(&root, "", MOST_RANKED).files;
                 all.into_iter().filter(|file| file.rsplit('/').next() == Some(&name)).collect::<Vec<_>>()
             };
             let like = tokio::task::spawn_blocking(like).await.unwrap_or_default();

@@ -11,12 +11,9 @@ use crate::state::task_scope::Scope;
 use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_store::workspace::root::{PathError, Root};
-use sextant_store::workspace::workspace_files;
+use sextant_store::workspace::workspace_files::{self, MOST_PARSED};
 use sextant_text::symbols::near_path;
 use sextant_text::symbols::symbol_path::SymbolPath;
-
-/// Most files that a misspelt path is compared with.
-const MOST_FILES: usize = 2000;
 
 /// Words by which a step says that its file is a new one.
 const NEW: [&str; 5] = ["create", "new", "crea", "nuevo", "nueva"];
@@ -127,7 +124,7 @@ fn new_file(root: &Root, words: &str) -> Result<Option<String>, String> {
     let new = mentioned.map(|mention| file_of(mention.name)).filter(is_new);
     let Some(new) = new.filter_map(|name| request_names::new_file(root, &name)).next() else { return Ok(None) };
     let is_made = words.split(|c: char| !c.is_alphabetic()).any(|word| NEW.contains(&word.to_lowercase().as_str()));
-    let files = if is_made { Vec::new() } else { workspace_files::list(root, "", MOST_FILES).files };
+    let files = if is_made { Vec::new() } else { workspace_files::list(root, "", MOST_PARSED).files };
     match near_path::nearest(&new, &files) {
         Some(near) => {
             Err(format!("{new} is not there: did you mean {near}? For a new file add the line `creates: {new}`"))

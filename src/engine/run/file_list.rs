@@ -8,11 +8,9 @@ use crate::state::task_scope::Scope;
 use sextant_base::plural::counted;
 use sextant_base::token_estimate;
 use sextant_store::workspace::root::Root;
-use sextant_store::workspace::workspace_files::{self, Listing};
+use sextant_store::workspace::workspace_files::{self, Listing, MOST_RANKED};
 use sextant_text::symbols::language;
 
-/// Most files of a workspace that are looked at.
-const MOST: usize = 5_000;
 /// Share of the budget, in percent, for names of files where not all fit; the rest sums up folders.
 const NAMES: usize = 70;
 
@@ -49,7 +47,8 @@ impl Near {
 /// The useful part of the tree within a budget of tokens, a line each; empty without files.
 pub(crate) async fn file_list(root: &Root, intent: &TaskIntent, scope: &Scope, tokens: usize) -> Vec<String> {
     let (root, near) = (root.clone(), Near::of(intent, scope));
-    let listed = tokio::task::spawn_blocking(move || within(&workspace_files::list(&root, "", MOST), &near, tokens));
+    let listed =
+        tokio::task::spawn_blocking(move || within(&workspace_files::list(&root, "", MOST_RANKED), &near, tokens));
     listed.await.unwrap_or_default().lines().map(str::to_owned).collect()
 }
 
@@ -57,7 +56,7 @@ pub(crate) async fn file_list(root: &Root, intent: &TaskIntent, scope: &Scope, t
 pub(crate) async fn useful_files(root: &Root, intent: &TaskIntent, scope: &Scope, most: usize) -> Vec<String> {
     let (root, near) = (root.clone(), Near::of(intent, scope));
     let listed = tokio::task::spawn_blocking(move || {
-        let mut files = ranked(workspace_files::list(&root, "", MOST).files, &near);
+        let mut files = ranked(workspace_files::list(&root, "", MOST_RANKED).files, &near);
         files.truncate(most);
         files
     });
@@ -67,8 +66,11 @@ pub(crate) async fn useful_files(root: &Root, intent: &TaskIntent, scope: &Scope
 /// A listing within a budget of tokens.
 fn within(listing: &Listing, near: &Near, budget: usize) -> String {
     let files = ranked(listing.files.clone(), near);
-    let more =
-        if listing.more { format!("(there are more than {MOST}; only these were looked at)") } else { String::new() };
+    let more = if listing.more {
+        format!("(there are more than {MOST_RANKED}; only these were looked at)")
+    } else {
+        String::new()
+    };
     let cost = |line: &str| token_estimate::estimate(line) + 1;
     let whole = [by_folder(&files).join("\n"), more.clone()].join("\n").trim().to_owned();
     if token_estimate::estimate(&whole) <= budget {

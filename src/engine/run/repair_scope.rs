@@ -13,11 +13,8 @@ use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::request_kind::filter_reports::RepairPlace;
 use sextant_model::request_kind::{self, Ask};
 use sextant_store::workspace::root::Root;
-use sextant_store::workspace::workspace_files;
+use sextant_store::workspace::workspace_files::{self, MOST_PARSED};
 use sextant_text::symbols::symbol_path::SymbolPath;
-
-/// Most files that are searched for a name.
-const MOST_FILES: usize = 2000;
 
 /// Looks up the names of the request and takes them as the scope, for a model that applies offered fixes.
 pub(crate) async fn narrow(workspace: &Workspace, needs_providers: bool, work: &mut TaskWork) {
@@ -87,7 +84,7 @@ fn paths(root: &Root, here: Option<&(String, Arc<str>)>, name: &str, wide: bool)
     if !symbols.is_empty() || !wide {
         return symbols.iter().map(ToString::to_string).collect();
     }
-    let all = workspace_files::list(root, "", MOST_FILES).files;
+    let all = workspace_files::list(root, "", MOST_PARSED).files;
     let folder = name.trim_end_matches('/');
     if all.iter().any(|path| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))) {
         return vec![folder.to_owned()];

@@ -12,14 +12,12 @@ use crate::target;
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::request_kind::{self, Ask};
 use sextant_store::workspace::root::Root;
-use sextant_store::workspace::workspace_files;
+use sextant_store::workspace::workspace_files::{self, MOST_PARSED};
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
 use sextant_text::symbols::path_spelling;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// Most files that are searched for a name.
-const MOST_FILES: usize = 2000;
 /// Most names of one request that are looked up.
 const MOST_NAMES: usize = 8;
 
@@ -87,7 +85,7 @@ pub(crate) fn symbols_named(root: &Root, here: Option<&(String, Arc<str>)>, name
             return near;
         }
     }
-    let list = workspace_files::list(root, "", MOST_FILES).files;
+    let list = workspace_files::list(root, "", MOST_PARSED).files;
     let others = list.iter().filter(|path| language::of_path(path).is_some());
     others
         .flat_map(|path| {
@@ -120,7 +118,7 @@ pub(crate) fn files_named(root: &Root, name: &str) -> Vec<String> {
         return Vec::new();
     }
     let ending = format!("/{name}");
-    workspace_files::list(root, "", MOST_FILES).files.into_iter().filter(|path| path.ends_with(&ending)).collect()
+    workspace_files::list(root, "", MOST_PARSED).files.into_iter().filter(|path| path.ends_with(&ending)).collect()
 }
 
 /// A name as that of a file: `notes.txt` reads like `Cart.total`, and an existing file of that name wins.

@@ -11,6 +11,7 @@ use crate::target;
 use sextant_base::plural::counted;
 use sextant_base::positions::LineIndex;
 use sextant_base::secrets::mask;
+use sextant_base::token_estimate::LEAST_BYTES_PER_TOKEN;
 use sextant_model::prompt::prompt_budget::PromptBudget;
 use sextant_text::symbols::imports;
 use sextant_text::symbols::language;
@@ -20,8 +21,6 @@ use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Most bytes of source of one question: about 700 tokens.
 pub(crate) const SOURCE: usize = 2400;
-/// Bytes of source that a token is taken for, rounded down: the count is estimated again where it is shown.
-const BYTES_PER_TOKEN: usize = 3;
 /// Most bytes of a list of a file's content: a model lists or searches for more.
 const LISTED: usize = 600;
 /// Bytes of the beginning of a long text that is not code: enough to show its style.
@@ -33,7 +32,11 @@ const TOO_LONG: &str = "(too long to show";
 
 /// Bytes of source that a question has room for.
 pub(crate) fn room(talks: bool, budget: PromptBudget) -> usize {
-    if talks { budget.sources * BYTES_PER_TOKEN } else { SOURCE * budget.sources / PromptBudget::default().sources }
+    if talks {
+        budget.sources * LEAST_BYTES_PER_TOKEN
+    } else {
+        SOURCE * budget.sources / PromptBudget::default().sources
+    }
 }
 
 /// True if a text only lists what there is to read.

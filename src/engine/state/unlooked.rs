@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::state::pending_report::PendingReport;
 use sextant_base::one_line::clean;
 use sextant_base::plural::counted;
+use sextant_store::workspace::workspace_files::MOST_FILES;
 use sextant_text::symbols::unchecked_code::Unchecked;
 
 /// Files that an edit may have broken and that were not looked at, with the names that they use.
@@ -101,7 +102,7 @@ impl Unlooked {
         };
         let mut entries: Vec<PendingReport> = self.groups.iter().map(group).collect();
         if self.more {
-            entries.push(PendingReport::new("files beyond the first 20000 of the workspace"));
+            entries.push(PendingReport::new(format!("files beyond the first {MOST_FILES} of the workspace")));
         }
         entries
     }

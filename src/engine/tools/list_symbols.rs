@@ -17,11 +17,9 @@ use sextant_base::positions::LineIndex;
 use sextant_model::step::Model;
 use sextant_model::tools::Access;
 use sextant_store::workspace::root::Root;
-use sextant_store::workspace::workspace_files;
+use sextant_store::workspace::workspace_files::{self, MOST_PARSED};
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
-
-const MOST_FILES: usize = 2000;
 
 pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<ListSymbols>("list_symbols", "", Access::Read)
     .serves(&[StepKind::Examine])
@@ -97,7 +95,7 @@ impl ListSymbols {
 fn holding(root: &Root, query: &str, plain: bool, enough: usize) -> Vec<String> {
     let wanted = query.to_lowercase();
     let mut found = Vec::new();
-    for path in workspace_files::list(root, "", MOST_FILES).files {
+    for path in workspace_files::list(root, "", MOST_PARSED).files {
         let Some(language) = language::of_path(&path) else { continue };
         let Some(text) = workspace_files::text(root, &path) else { continue };
         let outline = Outline::parse(language, &text);

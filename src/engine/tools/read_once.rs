@@ -14,10 +14,7 @@ use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::Failure;
 use sextant_model::step::Model;
 use sextant_store::workspace::root::Root;
-use sextant_store::workspace::workspace_files;
-
-/// Most files whose state is compared; in a larger workspace no answer is repeated.
-const MOST_FILES: usize = 20_000;
+use sextant_store::workspace::workspace_files::{self, MOST_FILES};
 
 /// Runs a reading tool that was let through, or repeats its last answer when nothing can have changed since.
 pub(crate) async fn run_once(

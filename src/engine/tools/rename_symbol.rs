@@ -32,13 +32,12 @@ use sextant_diagnostics::server::server_lookup::NameQuestion;
 use sextant_model::step::Model;
 use sextant_model::tools::Access;
 use sextant_store::workspace::root::Root;
-use sextant_store::workspace::workspace_files;
+use sextant_store::workspace::workspace_files::{self, MOST_FILES};
 use sextant_text::edits::{TextEdit, apply_text, hunks};
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// Most lines with the old name that are shown, and most files that are searched for it.
+/// Most lines with the old name that are shown.
 const SHOWN: usize = 8;
-const MOST_FILES: usize = 20_000;
 
 pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<RenameSymbol>("rename_symbol", "", Access::Edit)
     .serves(&[StepKind::Edit])

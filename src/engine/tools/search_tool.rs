@@ -19,12 +19,10 @@ use sextant_model::step::Model;
 use sextant_model::tools::Access;
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::text_search::{self, Hits, SearchLimits};
-use sextant_store::workspace::workspace_files::{self, Listing};
+use sextant_store::workspace::workspace_files::{self, Listing, MOST_FILES};
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
 use sextant_text::symbols::symbol_path::SymbolPath;
-
-const MOST_FILES: usize = 20_000;
 
 /// Files that are too large and are named.
 const NAMED: usize = 5;

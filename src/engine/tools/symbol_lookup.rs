@@ -12,13 +12,11 @@ use sextant_base::one_line::clean;
 use sextant_base::positions::{Encoding, LineIndex};
 use sextant_diagnostics::server::server_lookup::{LookupError, NameQuestion};
 use sextant_store::workspace::root::Root;
-use sextant_store::workspace::workspace_files;
+use sextant_store::workspace::workspace_files::{self, MOST_FILES};
 use sextant_text::symbols::language;
 
 /// The least time, in milliseconds, that a server may take: one that is cold reads the project first.
 const PATIENCE_MS: u64 = 10_000;
-/// Most files that are searched for the name, and most that servers are given for one question.
-const MOST_FILES: usize = 20_000;
 const MOST_BESIDE: usize = 100;
 /// Most names in a symbol that a refusal shows.
 const SHOWN: usize = 12;

@@ -4,6 +4,7 @@
 //! would be a fifth of the tokens of a read.
 
 use sextant_base::plural::counted;
+use sextant_base::token_estimate::LEAST_BYTES_PER_TOKEN;
 use sextant_model::abilities::Style;
 use sextant_model::prompt::prompt_budget::PromptBudget;
 use sextant_model::step::Model;
@@ -23,8 +24,6 @@ pub(crate) struct ResultLimits {
 const WINDOW: usize = 8192;
 /// Largest factor for a large window: every later question pays for a read again.
 const MOST: usize = 8;
-/// Least bytes that a token stands for: a text that fits by this count is not cut again.
-const BYTES_PER_TOKEN: usize = 3;
 /// Most bytes of one line; a longer line is no code for a reader.
 const LINE: usize = 2000;
 
@@ -47,7 +46,7 @@ pub(crate) async fn limits(model: &dyn Model, step: u32) -> ResultLimits {
         return limits;
     }
     // Every result stays in the history: no page is longer than the part of a result that is kept.
-    let kept = PromptBudget::of(abilities).result * BYTES_PER_TOKEN;
+    let kept = PromptBudget::of(abilities).result * LEAST_BYTES_PER_TOKEN;
     ResultLimits { bytes: limits.bytes.min(kept), output: limits.output.min(kept), ..limits }
 }
 

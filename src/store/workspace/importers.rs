@@ -12,12 +12,9 @@ use crate::workspace::module_alias::{Aliases, InstalledPackages, may_be_any};
 use crate::workspace::root::Root;
 use crate::workspace::source_text;
 use crate::workspace::unlisted_files::{self, OutOfSight};
-use crate::workspace::workspace_files;
+use crate::workspace::workspace_files::{self, MOST_FILES};
 use sextant_text::symbols::interface::{self, EVERYTHING, identifiers};
 use sextant_text::symbols::language::{ImportForm, Language, Sharing};
-
-/// The most files that are listed; a larger project lists some of each folder.
-const LISTED: usize = 20_000;
 
 /// The import lines of a workspace, each file read again when it changes.
 #[derive(Debug, Default)]
@@ -66,7 +63,7 @@ impl ImportLines {
 impl Importers {
     /// Reads the changes on disk since the last time. Open files are given with their texts. Blocks.
     pub fn refresh(&mut self, root: &Root, open: &HashMap<String, Arc<str>>) {
-        let listing = workspace_files::list(root, "", LISTED);
+        let listing = workspace_files::list(root, "", MOST_FILES);
         let unlisted = unlisted_files::of(root);
         self.more = listing.more || unlisted.more;
         self.links = unlisted.links;

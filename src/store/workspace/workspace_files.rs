@@ -12,6 +12,16 @@ use sextant_base::secrets::mask;
 /// Bytes of the largest text that is read.
 const LARGEST: u64 = 64 << 20;
 
+/// Most files that a search of a workspace lists: a huge one must not hold a task up. Of a larger workspace some files
+/// of each folder are searched.
+pub const MOST_FILES: usize = 20_000;
+
+/// Most files that are parsed for a name: each costs far more than a look at its text.
+pub const MOST_PARSED: usize = 2000;
+
+/// Most files that are compared by name with what is wanted.
+pub const MOST_RANKED: usize = 5000;
+
 /// The files of a workspace, as paths relative to its root.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
