@@ -123,9 +123,9 @@ async fn a_preference_is_kept_told_and_forgotten_in_so_many_words() {
     let desk = Desk::new(project, Vec::new(), talking(&server), config);
     let told = |count: usize| memory_of(&server.requests()[count - 1]);
 
-    let kept = desk.ask("remember that I like Zweihander names").await.answer;
+    let kept = desk.ask("remember that I like Zweihander names").await.summary;
     assert!(kept.starts_with("Kept for this project: “I like Zweihander names”."), "{kept}");
-    let kept = desk.ask("recuerda que style: long functions").await.answer;
+    let kept = desk.ask("recuerda que style: long functions").await.summary;
     assert!(kept.contains("“style: long functions”"), "{kept}");
     server.push(says("yes"));
     desk.ask("name it").await;

@@ -43,7 +43,7 @@ async fn an_edit_answers_with_what_it_introduced_as_text_and_as_data() {
     assert_eq!(data["new_diagnostics"][0]["severity"], "error");
     let message = data["new_diagnostics"][0]["message"].as_str().expect("a message");
     assert!(broken.text.contains(message), "{}: {data}", broken.text);
-    let markdown = engine.trace();
+    let markdown = engine.session.traced("").await.expect("a trace").markdown();
     assert!(markdown.contains("edits of claude") && markdown.contains("(claude)"), "{markdown}");
 }
 
