@@ -9,10 +9,7 @@ use std::time::SystemTime;
 
 use crate::{CHANGED, CREATED, DELETED};
 use sextant_store::workspace::root::Root;
-use sextant_store::workspace::workspace_files;
-
-/// The most files that are looked at.
-const MOST: usize = 20_000;
+use sextant_store::workspace::workspace_files::{self, MOST_FILES};
 
 /// A file's time of change and its bytes.
 type Stamp = (Option<SystemTime>, u64);
@@ -27,7 +24,7 @@ impl OutsideChanges {
     /// The changes since the last look at the files that are meant, with LSP's number of each; none at the first look.
     /// Blocks.
     pub(super) fn take(&mut self, root: &Root, is_meant: impl Fn(&str) -> bool) -> Vec<(String, u8)> {
-        let listed = workspace_files::list(root, "", MOST).files.into_iter().filter(|path| is_meant(path));
+        let listed = workspace_files::list(root, "", MOST_FILES).files.into_iter().filter(|path| is_meant(path));
         let stamped = |path: String| {
             let found = fs::metadata(root.join(&path)).ok()?;
             Some((path, (found.modified().ok(), found.len())))

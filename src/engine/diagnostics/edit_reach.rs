@@ -131,7 +131,7 @@ pub(crate) fn of(
             let own = before.iter().chain(&after).filter(|offer| offer.owner.is_empty());
             changed.words.extend(own.map(|offer| offer.word().to_owned()));
         }
-        let (path, text, made) = (change.path.as_str(), change.before.as_deref(), change.after.as_str());
+        let (path, text, made) = (change.path.as_str(), change.before.as_deref(), &*change.after);
         let offered = OfferedChange { path, language, text, before: &before, after: &after, made, turns };
         let clashing = importer_chain::clashing(&workspace, &importers, &offered, &changed.created);
         reach.extend(of_names(&workspace, &importers, &offered, changed));

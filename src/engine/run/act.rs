@@ -174,13 +174,12 @@ async fn end(
     begun: OpenCall,
     ran: Result<ToolAnswer, Failure>,
 ) -> (LastResult, bool) {
-    let OpenCall { tool, called, about, reasoning, edits, span } = begun;
-    let step = task.work.step;
+    let (OpenCall { tool, called, about, reasoning, edits, span }, step) = (begun, task.work.step);
     // A fix that is gone is no judgement on the edits.
     if called.edits() && tool != apply_fix::TOOL.name {
         let target = called.subject.named().to_owned();
-        let refused = ran.as_ref().err().cloned();
-        let refused = refused.map(|failure| RefusedEdit { call: about.clone(), target: target.clone(), failure });
+        let refusal = |failure| RefusedEdit { call: about.clone(), target: target.clone(), failure };
+        let refused = ran.as_ref().err().cloned().map(refusal);
         match &refused {
             Some(refused) => task.counts.left_out.refused(refused),
             None => task.counts.left_out.made(&target, task.work.journal.checkpoints.get(edits..).unwrap_or_default()),
@@ -197,7 +196,8 @@ async fn end(
         Err(failure) => (false, mask(&failure.one_line()).into_owned()),
     };
     let said = text.len();
-    if task.work.journal.checkpoints.len() == edits
+    let is_unchanged = task.work.journal.checkpoints.len() == edits;
+    if is_unchanged
         && let Some(diagnostics) =
             settled(&edit_service.hub, &edit_service.making, &mut task.work, &mut task.conversation).await
     {
@@ -205,9 +205,8 @@ async fn end(
     }
     span.in_scope(|| tracing::info!(ok, "the call of a tool is over"));
     // For an edit the text also holds its effect on the diagnostics: whether its target is gone.
-    let lines = if task.work.journal.checkpoints.len() == edits { 1 } else { 2 };
-    let came_of_it = one_line::clean(&text.lines().take(lines).collect::<Vec<_>>().join("; "));
-    let reason = format!("{reasoning} → {}{came_of_it}", if ok { "" } else { "failed: " });
+    let came_of_it = text.lines().take(if is_unchanged { 1 } else { 2 }).collect::<Vec<_>>().join("; ");
+    let reason = format!("{reasoning} → {}{}", if ok { "" } else { "failed: " }, one_line::clean(&came_of_it));
     let by = if task.work.intent.is_direct { "user" } else { model.name() };
     task.work.events.trace(step, Trace::new(Effect::Acted, about, by, reason));
     let seen = match &failed {

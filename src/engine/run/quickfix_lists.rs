@@ -13,7 +13,7 @@ use crate::events::envelope::TaskEvent;
 use crate::events::stream::EventStream;
 use crate::plan::work_mode::Mode;
 use crate::state::agent_config::Config;
-use crate::state::comparison::{self, Verdict};
+use crate::state::comparison::Verdict;
 use crate::state::diagnostics_hub::{DiagnosticsHub, OWN_CANCEL};
 use crate::state::edit_baseline::BeforeAndAfter;
 use crate::state::edit_service::EditService;
@@ -41,7 +41,7 @@ pub(crate) async fn show(hub: &DiagnosticsHub, work: &mut TaskWork, new: &[Locat
     let known = collect_diagnostics::known(hub).await;
     let start = with_created(&work.reports.start, &work.reports.created, &known);
     let floor = hub.workspace.config.diagnostics.severity_floor;
-    let fixed = fixed_entries::listed(&verdict.fixed, floor, &both.before, &known).await;
+    let fixed = fixed_entries::listed(&verdict.fixed, floor, &start, &known).await;
     let pending = &verdict.pending;
     // A client whose task has introduced nothing has no list.
     if !of.is_empty() && entries.is_empty() && !work.reports.shown {
@@ -132,7 +132,7 @@ async fn as_known(edits: &EditService, listed: &Listed) -> Option<Listed> {
     let journal = edits.history.lock().await.iter().find(|known| known.task == listed.task).cloned()?;
     let known = collect_diagnostics::known(&edits.hub).await;
     let (files, floor) = (journal.files(), edits.workspace.config.diagnostics.severity_floor);
-    let both = BeforeAndAfter::new(with_created(&listed.start, &listed.created, &known), known.clone())
+    let mut both = BeforeAndAfter::new(with_created(&listed.start, &listed.created, &known), known.clone())
         .without_others(|file| files.contains(file), |_| true)
         .without_late(&listed.late, floor);
     let mut verdict = both.compared(&[]).await;

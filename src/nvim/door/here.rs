@@ -11,13 +11,13 @@ use sextant_base::lock::lock;
 use sextant_engine::api::{Command, Event, PlanMode, Target, UndoRequest, UserAnswer, is_stop, plan_change};
 
 #[derive(Debug, Deserialize)]
-struct GivenMode {
+struct ModeArguments {
     mode: PlanMode,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct GivenAnswer {
+struct AnswerArguments {
     words: Option<String>,
     /// The number of an option.
     choice: usize,
@@ -85,8 +85,8 @@ impl NvimDoor {
 
     /// Sets the mode in which plans are carried out from now on, in every workspace.
     pub(super) fn set_mode(&self, given: &GivenRequest) {
-        match given.own::<GivenMode>() {
-            Ok(GivenMode { mode }) => {
+        match given.own::<ModeArguments>() {
+            Ok(ModeArguments { mode }) => {
                 *lock(&self.mode) = Some(mode);
                 for open in lock(&self.open).iter() {
                     open.session.set_mode(mode);
@@ -132,6 +132,6 @@ pub(super) fn undo_request(given: &GivenRequest) -> UndoRequest {
 
 /// The answer of `:AgentAnswer` or of a key: the number of an option, or words.
 pub(super) fn answer(given: &GivenRequest) -> UserAnswer {
-    let GivenAnswer { words, choice } = given.own().unwrap_or_default();
+    let AnswerArguments { words, choice } = given.own().unwrap_or_default();
     words.map_or(UserAnswer::Option(choice), UserAnswer::Words)
 }

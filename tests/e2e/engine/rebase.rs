@@ -257,7 +257,7 @@ async fn an_edit_that_waits_for_a_pause_in_the_typing_keeps_no_other_file_waitin
     let session = Arc::clone(&engine.session);
     let given = change("a.py", "return 1", "return 2");
     let waits = tokio::spawn(async move {
-        session.call(&OutsideClient::new("1", "codex"), "edit_file", given, &CancellationToken::new()).await
+        session.call(&OutsideClient::new("1", "codex"), "edit_file", given, None, &CancellationToken::new()).await
     });
     // It has met the typing twice.
     while engine.calls.names().iter().filter(|name| **name == "apply").count() < 2 {
@@ -265,7 +265,7 @@ async fn an_edit_that_waits_for_a_pause_in_the_typing_keeps_no_other_file_waitin
     }
     let other = OutsideClient::new("2", "qwen");
     let given = change("b.py", "return 1", "return 2");
-    engine.session.call(&other, "edit_file", given, &CancellationToken::new()).await.expect("an edit");
+    engine.session.call(&other, "edit_file", given, None, &CancellationToken::new()).await.expect("an edit");
     assert!(!waits.is_finished(), "the edit beside the typing is answered first");
     engine.calls.stall(None);
     waits.await.expect("no panic").expect("an edit");
