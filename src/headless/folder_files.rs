@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::file_format::{self, FileFormat};
-use crate::outside_changes::OutsideChanges;
 use crate::overlay::OpenBuffers;
 use crate::transaction::{self, FileOperation, Refused};
 use sextant_diagnostics::model::FileText;
 use sextant_engine::api::{Applied, Document, EditorError, FileEdit, Save};
 use sextant_store::workspace::beneath;
+use sextant_store::workspace::outside_changes::OutsideChanges;
 use sextant_store::workspace::root::Root;
 use sextant_text::edits::line_ends;
 

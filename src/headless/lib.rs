@@ -9,7 +9,6 @@ mod folder_files;
 mod headless_lookup;
 mod headless_marks;
 mod headless_requests;
-mod outside_changes;
 pub mod overlay;
 mod probe;
 mod transaction;
@@ -39,14 +38,10 @@ use sextant_diagnostics::server::server_config::ServerConfig;
 use sextant_engine::api::{
     Applied, Diagnostics, Document, Documents, EditorError, Event, FileEdit, HalfDone, HeldFile, Save, Ui,
 };
+use sextant_store::workspace::outside_changes::{CHANGED, CREATED, DELETED};
 
 /// The key of a file's format among its marks.
 const FORMAT: &str = "format";
-
-/// LSP's numbers for what happened to a file on disk.
-const CREATED: u8 = 1;
-const CHANGED: u8 = 2;
-const DELETED: u8 = 3;
 
 /// The headless editor. Dropping it kills its servers; [`HeadlessEditor::shutdown`] lets them end in order.
 pub struct HeadlessEditor {
@@ -204,7 +199,8 @@ impl HeadlessEditor {
         let changes = self.with_files(|files| Ok(files.changed_outside(is_covered))).await.unwrap_or_default();
         for server in servers {
             let open = server.open();
-            let of_server = |(path, _): &&(String, u8)| server.covers(path) && !open.contains(path);
+            let of_server =
+                |(path, kind): &&(String, u8)| server.covers(path) && (*kind != CHANGED || !open.contains(path));
             server.changed_on_disk(&changes.iter().filter(of_server).cloned().collect::<Vec<_>>());
         }
     }

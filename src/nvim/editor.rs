@@ -27,10 +27,17 @@ use sextant_diagnostics::policy::confidence;
 use sextant_engine::api::{
     Applied, Diagnostics, Document, Documents, EditorError, Event, FileEdit, HalfDone, HeldFile, Save, Ui,
 };
+use sextant_store::workspace::outside_changes::OutsideChanges;
+use sextant_store::workspace::root::Root;
 use sextant_text::edits::apply_text::apply;
+use sextant_text::symbols::language;
 
 /// The time limit of an answer that waits for Neovim alone.
 pub(super) const QUICK: Duration = Duration::from_secs(5);
+
+/// Most changes of other programs that the editor's clients are told of at one look: each takes Neovim's main loop some
+/// 20 µs.
+const MOST_CHANGES: usize = 500;
 
 /// The note of a late report that corrects an answer already given; the question is no longer open.
 pub const AMENDED: &str = "the server amended its earlier report on this text";
@@ -42,6 +49,8 @@ pub struct NvimEditor {
     /// Texts as they were read last, so that an unchanged buffer is not sent again.
     texts: Mutex<HashMap<String, (i64, Arc<str>)>>,
     late: Mutex<Waiting>,
+    /// The source files as the editor's clients may know them.
+    outside: Arc<Mutex<OutsideChanges>>,
     /// The commands that are asked beside the editor's clients.
     pub(super) commands: Commands,
 }
@@ -49,7 +58,7 @@ pub struct NvimEditor {
 impl NvimEditor {
     pub fn new(root: PathBuf, channel: Arc<Channel>) -> Self {
         let commands = Commands::new(Vec::new(), &LateSignal::default());
-        Self { root, channel, texts: Mutex::default(), late: Mutex::default(), commands }
+        Self { root, channel, texts: Mutex::default(), late: Mutex::default(), outside: Arc::default(), commands }
     }
 
     /// Asks these commands beside the editor's clients.
@@ -63,6 +72,18 @@ impl NvimEditor {
     pub fn take_late(&self, entry: ClientReport) {
         lock(&self.late).add(entry);
         self.commands.signal().raise();
+    }
+
+    /// The source files that came, changed or went since the last look. Neovim watches no files on most systems.
+    async fn changed_outside(&self) -> Vec<Value> {
+        let (outside, root) = (Arc::clone(&self.outside), self.root.clone());
+        let take = move || {
+            let is_source = |path: &str| language::of_path(path).is_some_and(|language| !language.is_document);
+            Root::new(&root).map(|root| lock(&outside).take(&root, is_source)).unwrap_or_default()
+        };
+        let changes = tokio::task::spawn_blocking(take).await.unwrap_or_default();
+        let changes = changes.iter().take(MOST_CHANGES);
+        changes.map(|(path, kind)| json!({"path": self.absolute(path), "type": kind})).collect()
     }
 
     pub(super) fn owns(&self, absolute: &str) -> bool {
@@ -302,7 +323,7 @@ impl Diagnostics for NvimEditor {
         let file = |path: &String, bystander: bool| json!({"path": self.absolute(path), "bystander": bystander});
         let mut files: Vec<Value> = edited.iter().map(|path| file(path, false)).collect();
         files.extend(bystanders.iter().map(|path| file(path, true)));
-        let params = json!({"files": files, "ms": deadline.left_ms()});
+        let params = json!({"files": files, "outside": self.changed_outside().await, "ms": deadline.left_ms()});
         let settled = self.channel.call::<List<ClientReport>>("settle", &params, "diagnostics", deadline.left());
         let (entries, mut reports) = futures::join!(settled, self.beside(edited, bystanders, deadline));
         match entries {

@@ -307,9 +307,10 @@ local function begin(asked, edited)
 end
 
 --- Answers with one entry for each client of each file.
----@param params { files: { path: string, bystander: boolean? }[], ms: integer }
+---@param params { files: { path: string, bystander: boolean? }[], outside: table[]?, ms: integer }
 function M.collect(params, reply)
   publishes.watch()
+  unattached.report(params.outside or {})
   local entries, asked, left, closed = {}, {}, 1, false
   local function answer()
     closed = true

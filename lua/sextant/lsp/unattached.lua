@@ -125,4 +125,36 @@ function M.bring(client, edited)
   return unsaved
 end
 
+-- True if a client is asked about files of this kind.
+---@param client vim.lsp.Client
+---@param path string
+local function takes(client, path)
+  local types = client.config and client.config.filetypes
+  return type(types) ~= 'table' or vim.list_contains(types, vim.filetype.match({ filename = path }))
+end
+
+--- Notifies the clients of files that other programs have made, changed or deleted.
+---@param outside { path: string, type: integer }[] LSP's number of each change
+function M.report(outside)
+  for _, client in ipairs(#outside > 0 and vim.lsp.get_clients() or {}) do
+    local changes = {}
+    for _, one in ipairs(client.initialized and outside or {}) do
+      local buf = buffers.find(one.path)
+      -- A client has the text of an attached file, and not what its coming or going means for imports.
+      local has_text = one.type == CHANGED and buf and client.attached_buffers[buf]
+      if not has_text and takes(client, one.path) then
+        changes[#changes + 1] = { uri = vim.uri_from_fname(one.path), type = one.type }
+      end
+    end
+    if #changes > 0 then
+      client.rpc.notify('workspace/didChangeWatchedFiles', { changes = changes })
+    end
+  end
+  for _, one in ipairs(outside) do
+    if one.type ~= CHANGED then
+      return servers.note_come_or_gone()
+    end
+  end
+end
+
 return M

@@ -9,6 +9,7 @@ mod ignore_rules;
 pub mod import_lines;
 pub mod importers;
 mod module_alias;
+pub mod outside_changes;
 pub mod private;
 pub mod record_folder;
 pub mod root;

@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::closed::shapes::reported;
 use crate::mcp::replace;
 use crate::support::mcp::McpClient;
+use crate::support::nvim::Nvim;
 use crate::support::project::Project;
 
 const RETURNS: &str = "def f(x: int) -> int:\n    return x\n";
@@ -16,15 +17,37 @@ fn new(answer: &Value) -> Vec<(String, String)> {
     reported(answer).into_iter().collect()
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_another_program_has_made_is_known_to_the_servers() {
-    let project = Project::new(&[("k/__init__.py", ""), ("k/p/__init__.py", RETURNS), ("k/b.py", USES)]);
-    let mut client = McpClient::with_servers(&project, "codex").await;
+/// Edits a module, lets another program replace it by a new one, and edits that one: what its importer is told.
+async fn replaced_by_another_program(project: &Project, client: &mut McpClient) {
     assert_eq!(new(&client.edit("edit_file", replace("k/p/__init__.py", "return x", "return x + 0")).await), []);
     project.write("k/p/core.py", "def f(x: int) -> int:\n    return 1\n");
     project.write("k/p/__init__.py", "from k.p.core import f as f\n");
     let edited = client.edit("edit_file", replace("k/p/core.py", "x: int", "x: str")).await;
     assert_eq!(new(&edited), [("k/b.py".to_owned(), "reportArgumentType".to_owned())], "{edited}");
+}
+
+fn package() -> Project {
+    Project::new(&[("k/__init__.py", ""), ("k/p/__init__.py", RETURNS), ("k/b.py", USES), ("c.py", "x = 1\n")])
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_another_program_has_made_is_known_to_the_servers() {
+    let project = package();
+    let mut client = McpClient::with_servers(&project, "codex").await;
+    replaced_by_another_program(&project, &mut client).await;
+    assert!(client.end().await.success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_another_program_has_made_is_known_to_the_clients_of_neovim() {
+    let project = package();
+    let options = "{ diagnostics = { timeout_ms = 60000 }, quickfix = { open = false } }";
+    let mut nvim = Nvim::open(&project, options, &["basedpyright"], "c.py").await;
+    nvim.command("AgentAsk what is here?").await;
+    nvim.wait_for(&["SextantFinished", "SextantFailed"]).await;
+    crate::rpc::joined(&project).await;
+    let mut client = McpClient::open(&project, "codex", &[]).await;
+    replaced_by_another_program(&project, &mut client).await;
     assert!(client.end().await.success());
 }
 

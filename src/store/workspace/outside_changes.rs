@@ -7,23 +7,27 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::SystemTime;
 
-use crate::{CHANGED, CREATED, DELETED};
-use sextant_store::workspace::root::Root;
-use sextant_store::workspace::workspace_files::{self, MOST_FILES};
+use crate::workspace::root::Root;
+use crate::workspace::workspace_files::{self, MOST_FILES};
+
+/// LSP's numbers for what happened to a file on disk.
+pub const CREATED: u8 = 1;
+pub const CHANGED: u8 = 2;
+pub const DELETED: u8 = 3;
 
 /// A file's time of change and its bytes.
 type Stamp = (Option<SystemTime>, u64);
 
 /// The source files of a folder as they were at the last look.
 #[derive(Debug, Default)]
-pub(super) struct OutsideChanges {
+pub struct OutsideChanges {
     known: Option<BTreeMap<String, Stamp>>,
 }
 
 impl OutsideChanges {
     /// The changes since the last look at the files that are meant, with LSP's number of each; none at the first look.
     /// Blocks.
-    pub(super) fn take(&mut self, root: &Root, is_meant: impl Fn(&str) -> bool) -> Vec<(String, u8)> {
+    pub fn take(&mut self, root: &Root, is_meant: impl Fn(&str) -> bool) -> Vec<(String, u8)> {
         let listed = workspace_files::list(root, "", MOST_FILES).files.into_iter().filter(|path| is_meant(path));
         let stamped = |path: String| {
             let found = fs::metadata(root.join(&path)).ok()?;
