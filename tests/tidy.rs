@@ -79,7 +79,7 @@ const LANGUAGE_NAMES: &[&str] = &[
 /// The files that may name a language, each with its reason.
 const LANGUAGE_TABLES: &[(&str, &str)] = &[
     ("src/cli/setup/known.rs", "Helix's names of languages and servers"),
-    ("src/diagnostics/delta/verdict.rs", "names of tools"),
+    ("src/diagnostics/delta/syntax_errors.rs", "names of tools"),
     ("src/diagnostics/policy/contradiction.rs", "a rule that is safe in one language only"),
     ("src/diagnostics/policy/silencing_edits.rs", "the language whose rules are read from its tree"),
     ("src/diagnostics/policy/silencing_edits/marks.rs", "endings of files in which words have the searched form"),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::delta::same_message::{self, likeness, template};
-use crate::delta::verdict::is_syntax;
+use crate::delta::syntax_errors::is_syntax;
 use crate::model::Diagnostic;
 use crate::server_facts::{Fact, knows, same_engine};
 

@@ -4,7 +4,7 @@
 //! javac, tsc and mypy do the same with fewer stages. The codes of rustc are those of its error index.
 
 use crate::cargo_units::crate_folder;
-use crate::delta::verdict::is_syntax;
+use crate::delta::syntax_errors::is_syntax;
 use crate::model::{Diagnostic, Severity};
 use crate::server_facts::is_of_rust;
 

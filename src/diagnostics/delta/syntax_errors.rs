@@ -1,4 +1,4 @@
-//! Decides on the diagnostics without a partner: new or revealed, fixed or masked.
+//! Recognizes diagnostics that hide others: syntax errors, and imports that could not be followed.
 
 use crate::delta::stages::RUST_BORROW_WORDS;
 use crate::model::{Diagnostic, Severity};
@@ -66,15 +66,6 @@ pub(super) fn is_import(d: &Diagnostic) -> bool {
         || message.contains("could not be resolved")
         || message.contains("cannot find module")
         || message.contains("unresolved import")
-}
-
-/// The change in the parse of one file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct View {
-    /// It has new syntax errors: a missing diagnostic may only be hidden.
-    pub broke: bool,
-    /// Its syntax errors, or an import that could not be followed, went away: a new diagnostic may only be uncovered.
-    pub repaired: bool,
 }
 
 #[cfg(test)]

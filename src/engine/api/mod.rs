@@ -7,8 +7,7 @@ mod engine;
 mod file_symbols;
 mod late_outcomes;
 mod turn;
-mod user_blocks;
-mod user_diffs;
+mod user_edits;
 mod user_talk;
 mod waiting_tasks;
 

@@ -1,4 +1,4 @@
-//! Takes the blocks of code of a conversation that the user applies to a symbol.
+//! Takes the edits of the user: a block of code that is applied to a symbol, a diff of a task that is rewritten.
 
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -7,8 +7,11 @@ use crate::api::engine::Engine;
 use crate::api::turn::busy;
 use crate::commands::apply_block;
 use crate::commands::block_edit::{self, BlockRequest, FoundTarget};
+use crate::commands::changed_text::{self, ReviewedDiff};
+use crate::commands::edit_diff::{self, DiffRefused};
 use crate::state::outcome::{Ending, Outcome};
 use crate::state::span;
+use crate::state::undo_target::Target;
 use sextant_base::failure::Failure;
 
 impl Engine {
@@ -28,5 +31,22 @@ impl Engine {
         let session = self.session();
         let applied = apply_block::apply(&session.edits, &session.plans, session.model.as_ref(), request, cancel);
         applied.instrument(span::task()).await
+    }
+
+    /// The changes of the last task, or of a part of it, as one diff with the new diagnostics beside their lines.
+    ///
+    /// # Errors
+    /// As [`Engine::changed_text`].
+    pub async fn reviewed_text(&self, part: &Target) -> Result<ReviewedDiff, Failure> {
+        changed_text::reviewed_text(&self.session().edits, part).await
+    }
+
+    /// Makes the edits that the user's text of a shown diff asks for, and returns a summary; an empty one where it asks
+    /// for nothing.
+    ///
+    /// # Errors
+    /// The text has faults, a file has changed since, or the editor refuses the edit. Nothing is written then.
+    pub async fn edit_diff(&self, shown: &str, now: &str) -> Result<String, DiffRefused> {
+        edit_diff::edit_diff(&self.session().edits, shown, now).await
     }
 }

@@ -20,7 +20,7 @@ use crate::commands::undo::list::UndoState;
 use crate::durable::resumable;
 use crate::durable::stack::{self, Maker, Stack, UndoPlace, stack};
 use crate::edit::rollback::{self, RollbackPlan};
-use crate::edit::{edit_transaction, recover};
+use crate::edit::{edit_transaction, recover, undo_refusal};
 use crate::editor::event::Event;
 use crate::plan::plan_event::plan_event;
 use crate::plan::{Plan, StepState};
@@ -145,7 +145,7 @@ async fn take(
         let chosen = choose(&journal, &wish.target)?;
         let mut way = rollback::way_back(&edits.workspace, &journal, &chosen.picks, wish.partial).await?;
         way.left.extend(chosen.across.iter().cloned());
-        rollback::refuse_touched(&way.left, wish.partial)?;
+        undo_refusal::refuse_touched(&way.left, wish.partial)?;
         if way.edits.is_empty() && way.left.is_empty() && walks {
             // The user has taken it back by hand, or it is in an editor's buffer.
             unseen.extend((known.by == Maker::Session).then(|| known.request.clone()));

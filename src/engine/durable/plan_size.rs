@@ -1,7 +1,7 @@
 //! Refuses a plan that is larger than what is kept of a task: nobody could resume it.
 
 use crate::durable::task_state::{LARGEST, RunState};
-use crate::plan::{Plan, document};
+use crate::plan::{Plan, plan_limits};
 use crate::state::task::Task;
 use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
@@ -11,7 +11,7 @@ use sextant_base::plural::counted;
 /// # Errors
 /// It has more steps than a plan may have, or is larger than what is kept.
 pub(crate) fn check(task: &Task, plan: Plan) -> Result<Plan, Failure> {
-    let (steps, most) = (plan.steps.len(), document::MOST);
+    let (steps, most) = (plan.steps.len(), plan_limits::STEPS);
     let message = if steps > most {
         format!("the plan has {}, and a plan has at most {most}", counted(steps, "step"))
     } else if RunState::of(task, Some(&plan)).ends.is_some() {

@@ -18,4 +18,5 @@ pub(crate) mod review_texts;
 pub(crate) mod rollback;
 mod runnable_texts;
 pub(crate) mod shown_change;
+pub(crate) mod undo_refusal;
 pub(crate) mod workspace_lock;

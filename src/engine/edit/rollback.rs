@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::durable::open_store;
 use crate::edit::recover::{self, edit_to};
-use crate::edit::{edit_transaction, runnable_texts};
+use crate::edit::{edit_transaction, runnable_texts, undo_refusal};
 use crate::editor::{FileEdit, Marks};
 use crate::state::edit_service::EditService;
 use crate::state::in_flight::PendingChange;
@@ -44,7 +44,7 @@ pub(crate) async fn roll_back_to(
     let own = |pick: &Pick<'_>| taken.iter().any(|row| row.id == pick.edit.id);
     let picks: Vec<Pick<'_>> = standing(&work.journal).filter(own).collect();
     let way = way_back(&edits.workspace, &work.journal, &picks, partial).await?;
-    refuse_touched(&way.left, partial)?;
+    undo_refusal::refuse_touched(&way.left, partial)?;
     let back = Checkpoint { files: way.files, ..Checkpoint::default() };
     let back = go(edits, &work.journal, back, way.edits, taken).await?;
     work.journal.checkpoints.truncate(mark);
@@ -168,13 +168,4 @@ pub(crate) async fn enter(store: &TaskStore, journal: &Journal, mut checkpoint: 
         durable.close_change(&store.events, &checkpoint, &[]).await;
     }
     checkpoint
-}
-
-/// Refuses where the user's own changes are in the way.
-pub(crate) fn refuse_touched(left: &[String], partial: bool) -> Result<(), Failure> {
-    if left.is_empty() || partial {
-        return Ok(());
-    }
-    let message = format!("{} was changed since, in the same place; nothing was undone", left.join(", "));
-    Err(Failure::user(message, HintCode::UndoRest))
 }

@@ -27,7 +27,7 @@ use sextant_store::memory::decision_record::{Event, TraceRecord};
 use sextant_store::memory::entry::{EntryId, Kind, NewEntry, Role};
 use sextant_store::memory::memory_error::Result;
 use sextant_store::memory::metrics::{self, RunRecord};
-use sextant_store::memory::recall;
+use sextant_store::memory::recall_limits;
 use sextant_store::memory::store::Memory;
 
 /// Entries of a chat from which on it is summarised as well.
@@ -249,7 +249,7 @@ pub(crate) async fn conclude(
         event: Event::Recall,
         subject: counted(tally.lookups, "lookup"),
         reason: format!("{} of them found something", tally.hits),
-        detail: json!({"found": tally.found, "given": tally.given, "limit": recall::limit(mode_of(work.mode))}),
+        detail: json!({"found": tally.found, "given": tally.given, "limit": recall_limits::limit(mode_of(work.mode))}),
         timestamp: now_ms(),
     };
     let set = |name: &str, value| remember.memory.set_variable(&remember.session, name, value);

@@ -18,7 +18,7 @@ use sextant_base::token_estimate::estimate;
 use sextant_store::memory::entries::RECALLED;
 use sextant_store::memory::entry::{Entry, EntryId, Mode, Role};
 use sextant_store::memory::memory_error::Result;
-use sextant_store::memory::recall;
+use sextant_store::memory::recall_limits;
 use sextant_store::memory::store::Memory;
 
 /// Tokens for the words and fences around the part.
@@ -212,7 +212,7 @@ pub(crate) async fn memory_part(
     planning: bool,
 ) -> RecallPart {
     let mode = mode_of(work.mode);
-    let limit = recall::limit(mode);
+    let limit = recall_limits::limit(mode);
     let mut kinds: Vec<String> = codes.iter().take(CODES).map(|code| format!("fix {code}")).collect();
     let own = if planning { kind::plan_kind(&work.request) } else { kind::kind(&work.request, &codes) };
     if !kinds.contains(&own) {
@@ -293,7 +293,7 @@ mod tests {
         }
         let preferences = vec![("answers".to_owned(), "short".to_owned())];
         let (kinds, request) = (vec!["fix X".to_owned()], request.to_owned());
-        let limit = recall::limit(mode) - FRAME;
+        let limit = recall_limits::limit(mode) - FRAME;
         answer(
             memory,
             &remember,
@@ -308,8 +308,8 @@ mod tests {
             for request in ["fix it", "do the same in b.py"] {
                 let (room, hit) = full(request, *mode);
                 let all: usize = room.lines.iter().map(|line| cost(line)).sum();
-                assert!(hit && all <= recall::limit(*mode) - FRAME, "{mode:?}: {all}");
-                assert!(all > recall::limit(*mode) / 2, "{mode:?}: the room is used: {all}");
+                assert!(hit && all <= recall_limits::limit(*mode) - FRAME, "{mode:?}: {all}");
+                assert!(all > recall_limits::limit(*mode) / 2, "{mode:?}: the room is used: {all}");
                 assert!(room.lines[0].starts_with("prefers answers: short"), "{:?}", room.lines);
                 assert!(room.lines.iter().any(|line| line.starts_with('[')), "entries too: {:?}", room.lines);
                 assert_eq!(room.lines.iter().any(|line| line.starts_with("earlier asked")), request.contains("same"));

@@ -9,7 +9,7 @@ use crate::step_executors::search_step::terms;
 use sextant_base::clock::now_ms;
 use sextant_base::token_estimate::estimate;
 use sextant_store::memory::entry::{Entry, Kind};
-use sextant_store::memory::recall::WINDOW_MS;
+use sextant_store::memory::recall_limits::WINDOW_MS;
 
 /// Lines that a module gets.
 const LINES: usize = 3;

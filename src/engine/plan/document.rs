@@ -22,6 +22,7 @@
 //! ```
 
 use crate::plan::pair_leftovers::without_leftovers;
+use crate::plan::plan_limits::STEPS;
 use crate::plan::{Plan, Step, StepKind, StepPart, StepResult, StepState, check_criteria, inputs};
 use sextant_base::document_fault::DocumentFault;
 use sextant_base::plural::counted;
@@ -141,9 +142,6 @@ fn marked(symbols: &[SymbolPath], whole: bool) -> String {
     symbols.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// Most steps of one plan; a user reads no more before approving it.
-pub(crate) const MOST: usize = 200;
-
 /// Reads a document. Each faulty line is named with its number; the rest is read, up to 200 steps.
 pub fn read(text: &str) -> (Plan, Vec<DocumentFault>) {
     let mut plan = Plan::default();
@@ -163,8 +161,8 @@ pub fn read(text: &str) -> (Plan, Vec<DocumentFault>) {
             detail(step, &mut given, item).unwrap_or_else(problem);
         } else if let Some(item) = step_item(raw) {
             match boxed(item) {
-                Ok(_) if plan.steps.len() == MOST => {
-                    problem(format!("a plan has at most {}: make the rest a plan of its own", counted(MOST, "step")));
+                Ok(_) if plan.steps.len() == STEPS => {
+                    problem(format!("a plan has at most {}: make the rest a plan of its own", counted(STEPS, "step")));
                     break;
                 }
                 Ok(ItemBox { title, state, late_errors }) => {

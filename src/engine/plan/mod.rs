@@ -9,6 +9,7 @@ pub(crate) mod next_decision;
 pub(crate) mod output;
 mod pair_leftovers;
 pub(crate) mod plan_event;
+pub(crate) mod plan_limits;
 pub(crate) mod plan_progress;
 pub(crate) mod step_errors;
 pub(crate) mod step_numbers;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::plan::plan_limits::{ATTEMPTS, ERRORS, REPLANS};
 use crate::plan::step_errors::{StepError, Then};
 use crate::plan::work_mode::Mode;
 use sextant_base::plural::counted;
@@ -9,12 +10,6 @@ use sextant_diagnostics::policy::{Effect, Trace};
 
 /// Above this the work has left its plan.
 const DEVIATION: f64 = 0.4;
-/// Errors of a plan that set off a new one.
-const ERRORS: u32 = 3;
-/// Most tries of one step.
-const ATTEMPTS: u32 = 2;
-/// Most new plans that one plan gets by itself; more would go round in circles.
-const REPLANS: u32 = 3;
 
 /// The facts after a step.
 #[derive(Clone, Debug, Default, PartialEq)]

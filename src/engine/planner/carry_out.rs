@@ -12,7 +12,7 @@ use crate::plan::check_criteria::CheckResult;
 use crate::plan::plan_progress::PlanProgress;
 use crate::plan::{Step, StepPart, StepState};
 use crate::planner::attempt::Tried;
-use crate::planner::step_checks;
+use crate::planner::evaluate_checks;
 use crate::planner::step_judgement::{EndedTry, facts_after, joined, judge_edit};
 use crate::planner::validate_plan::place_of;
 use crate::run::{choose_loop, completion_checks, sources, start};
@@ -206,7 +206,7 @@ async fn look_back(
     let now = collect_diagnostics::known(&edits.hub).await;
     let verdict = step_verdict::verdict(&edits.hub, &work.journal, mark, &before, &now).await;
     let left = targets(&edits.hub, step, &work.scope).await;
-    let findings = step_checks::findings(edits, model, step, work, &verdict, mark).await;
+    let findings = evaluate_checks::findings(edits, model, step, work, &verdict, mark).await;
     StepView { verdict, findings, left, before }
 }
 

@@ -16,7 +16,7 @@ use crate::plan::work_mode::Mode;
 use crate::plan::{Plan, StepKind, StepState};
 use crate::planner::alternatives;
 use crate::planner::attempt::{self, Tried};
-use crate::planner::step_checks::{self, unmet};
+use crate::planner::evaluate_checks::{self, unmet};
 use crate::state::answer_status::Status;
 use crate::state::comparison::Verdict;
 use crate::state::edit_service::EditService;
@@ -194,7 +194,7 @@ async fn judge_look(
     }
     let whole = std::mem::replace(&mut work.scope, Scope::Symbols(context.symbols.clone()));
     let (nothing, mark) = (Verdict::without(Status::Complete), work.journal.checkpoints.len());
-    let findings = step_checks::findings(edits, model, step, work, &nothing, mark).await;
+    let findings = evaluate_checks::findings(edits, model, step, work, &nothing, mark).await;
     work.scope = whole;
     facts.checked.unmet = unmet(&findings);
     let missed = step.checks.iter().zip(&findings).find_map(|(check, finding)| match finding {

@@ -9,7 +9,7 @@ use crate::plan::output::StepOutput;
 use crate::plan::step_errors::StepError;
 use crate::plan::{Step, StepPart, StepState};
 use crate::planner::attempt::Tried;
-use crate::planner::step_checks;
+use crate::planner::evaluate_checks;
 use crate::run::step_contract;
 use crate::state::agent_config::Config;
 use crate::state::comparison::Verdict;
@@ -59,7 +59,7 @@ pub(crate) fn facts_after(config: &Config, task: &Task, tried: &EndedTry<'_>) ->
             new_errors: errors,
             new_warnings: all.saturating_sub(errors),
         },
-        checked: StepChecked { checks: step.checks.len(), unmet: step_checks::unmet(findings) },
+        checked: StepChecked { checks: step.checks.len(), unmet: evaluate_checks::unmet(findings) },
         changed: task.work.journal.checkpoints.len() > *mark,
         answered: matches!(ended, Ended::Done { answer, .. } if !answer.is_empty()),
         broken: match ended {

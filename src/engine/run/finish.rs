@@ -75,7 +75,7 @@ pub(crate) async fn finish(
         .await;
     let reach = work.reports.reach.as_ref().map(LookReach::words);
     let word = Some(word.to_owned()).filter(|word| !word.is_empty());
-    let word: Vec<String> = word.into_iter().chain(reach).chain(work.remarks.iter().cloned()).collect();
+    let word: Vec<String> = word.into_iter().chain(reach).chain(work.summary_notes.iter().cloned()).collect();
     let judged = unfit_ending::judge(edits.hub.needs_providers, work, counts, came_to, &files, &verdict);
     let mut summary = summary(&word.join(". "), &files, &verdict, floor, work.spent.now().used);
     summary.extend(judged.why.iter().flat_map(|why| [" ", why, "."]));

@@ -69,7 +69,7 @@ pub(crate) struct TaskWork {
     pub intent: TaskIntent,
     pub reports: TaskReports,
     /// The sentences of its summary about its edits, beside their diagnostics.
-    pub(crate) remarks: Vec<String>,
+    pub(crate) summary_notes: Vec<String>,
     /// The text of each file as the model has seen it last.
     pub seen: SeenTexts,
     /// Its usage: an observer counts it.
@@ -306,7 +306,7 @@ impl Task {
             events,
             intent: TaskIntent { current_file, read_only, ..TaskIntent::default() },
             reports: TaskReports::default(),
-            remarks: Vec::new(),
+            summary_notes: Vec::new(),
             seen: SeenTexts::default(),
             spent,
             notes,

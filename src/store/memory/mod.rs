@@ -17,6 +17,7 @@ pub mod metrics;
 mod migrate;
 pub mod preferences;
 pub mod recall;
+pub mod recall_limits;
 mod schema_check;
 pub mod search;
 pub mod store;

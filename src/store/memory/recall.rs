@@ -8,26 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::memory::entries::{RECALLED, known_session};
 use crate::memory::entry::{COLUMNS, Entry, Mode, from_row};
 use crate::memory::memory_error::Result;
+use crate::memory::recall_limits::{CUT, ENTRIES, WINDOW_MS, limit};
 use crate::memory::store::{self, Memory};
 use sextant_base::token_estimate::estimate;
-
-/// The reach of a recall into the past: 24 hours, in milliseconds.
-pub const WINDOW_MS: i64 = 24 * 60 * 60 * 1000;
-
-/// The most entries that one recall brings.
-pub const ENTRIES: usize = 10;
-
-/// An entry is only cut when at least so many tokens of it stay; a shorter rest has no use.
-const CUT: usize = 12;
-
-/// The limit of a mode, in tokens.
-pub fn limit(mode: Mode) -> usize {
-    match mode {
-        Mode::Simple => 100,
-        Mode::Planner => 200,
-        Mode::Supervised => 300,
-    }
-}
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Recalled {

@@ -165,7 +165,7 @@ async fn attempt(
 fn remark(work: &mut TaskWork, piece: &str, taken: &TakenText) {
     if !taken.kept.is_empty() {
         let words = taken.kept.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
-        work.remarks.push(format!("{words} of {piece} stays, which the reply left out"));
+        work.summary_notes.push(format!("{words} of {piece} stays, which the reply left out"));
     }
 }
 
