@@ -26,6 +26,8 @@ impl GivenRequest {
     /// # Errors
     /// `json` is no such list of arguments.
     pub(crate) fn read(json: &str) -> Result<Self, Failure> {
+        // An empty Lua table arrives as an empty list.
+        let json = if json == "[]" { "{}" } else { json };
         serde_json::from_str(json).map_err(unreadable)
     }
 
@@ -56,4 +58,22 @@ impl GivenRequest {
 #[allow(clippy::needless_pass_by_value, reason = "this is what `map_err` passes")]
 fn unreadable(error: serde_json::Error) -> Failure {
     Failure::new(FailureKind::Internal, format!("the command cannot be read: {error}"), "see the log")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_without_arguments_is_read_as_lua_sends_it() {
+        for json in ["[]", "{}"] {
+            let given = GivenRequest::read(json).unwrap();
+            assert!(given.text.is_empty() && given.root.is_none() && !given.stands_in_file(), "{json}");
+        }
+        let given = GivenRequest::read(r#"{"text": "fix", "place": {"path": "/a.py"}, "steer": true, "which": "2"}"#);
+        let given = given.unwrap();
+        assert!(given.is_set("steer") && !given.is_set("follows") && given.stands_in_file());
+        assert_eq!((given.text.as_str(), given.word("which"), given.word("steps")), ("fix", "2", ""));
+        assert!(GivenRequest::read("[1]").is_err() && GivenRequest::read("x").is_err());
+    }
 }
