@@ -30,7 +30,6 @@ use sextant_engine::api::{
 use sextant_store::workspace::outside_changes::OutsideChanges;
 use sextant_store::workspace::root::Root;
 use sextant_text::edits::apply_text::apply;
-use sextant_text::symbols::language;
 
 /// The time limit of an answer that waits for Neovim alone.
 pub(super) const QUICK: Duration = Duration::from_secs(5);
@@ -77,10 +76,7 @@ impl NvimEditor {
     /// The source files that came, changed or went since the last look. Neovim watches no files on most systems.
     async fn changed_outside(&self) -> Vec<Value> {
         let (outside, root) = (Arc::clone(&self.outside), self.root.clone());
-        let take = move || {
-            let is_source = |path: &str| language::of_path(path).is_some_and(|language| !language.is_document);
-            Root::new(&root).map(|root| lock(&outside).take(&root, is_source)).unwrap_or_default()
-        };
+        let take = move || Root::new(&root).map(|root| lock(&outside).take(&root, |_| true)).unwrap_or_default();
         let changes = tokio::task::spawn_blocking(take).await.unwrap_or_default();
         let changes = changes.iter().take(MOST_CHANGES);
         changes.map(|(path, kind)| json!({"path": self.absolute(path), "type": kind})).collect()

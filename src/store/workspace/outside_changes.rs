@@ -9,6 +9,7 @@ use std::time::SystemTime;
 
 use crate::workspace::root::Root;
 use crate::workspace::workspace_files::{self, MOST_FILES};
+use sextant_text::symbols::language;
 
 /// LSP's numbers for what happened to a file on disk.
 pub const CREATED: u8 = 1;
@@ -25,10 +26,12 @@ pub struct OutsideChanges {
 }
 
 impl OutsideChanges {
-    /// The changes since the last look at the files that are meant, with LSP's number of each; none at the first look.
-    /// Blocks.
+    /// The changes since the last look at the source files that are meant, with LSP's number of each; none at the first
+    /// look. Blocks.
     pub fn take(&mut self, root: &Root, is_meant: impl Fn(&str) -> bool) -> Vec<(String, u8)> {
-        let listed = workspace_files::list(root, "", MOST_FILES).files.into_iter().filter(|path| is_meant(path));
+        let listed = workspace_files::list(root, "", MOST_FILES).files.into_iter();
+        let is_source = |path: &str| language::of_path(path).is_some_and(|language| !language.is_document);
+        let listed = listed.filter(|path| is_source(path) && is_meant(path));
         let stamped = |path: String| {
             let found = fs::metadata(root.join(&path)).ok()?;
             Some((path, (found.modified().ok(), found.len())))
@@ -57,11 +60,12 @@ mod tests {
         let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
         ["a.py", "b.py", "c.txt"].iter().for_each(|name| write(name, "x = 1\n"));
         let mut changes = OutsideChanges::default();
-        let mut take = || changes.take(&root, |path| path.ends_with(".py"));
+        let mut take = || changes.take(&root, |path| path != "e.py");
         assert_eq!(take(), []);
         write("a.py", "x = 12\n");
         write("c.txt", "y");
         write("d.py", "");
+        write("e.py", "");
         fs::remove_file(dir.path().join("b.py")).unwrap();
         let of = |path: &str, kind: u8| (path.to_owned(), kind);
         assert_eq!(take(), [of("a.py", CHANGED), of("d.py", CREATED), of("b.py", DELETED)]);
