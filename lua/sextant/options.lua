@@ -37,7 +37,7 @@ local M = {}
 ---@field open? boolean Open the quickfix list when a task has introduced diagnostics. The focus stays where it is.
 
 ---@class sextant.Options.sign
----@field text? string Sign at each diagnostic that a task introduced, as long as it is there; an empty text is none.
+---@field text? string Sign at each diagnostic that a task introduced, as long as it is there; an empty text shows none.
 ---@field priority? integer Priority of this sign; above 10 it covers the one of the diagnostic.
 
 ---@class sextant.Options.window
@@ -184,7 +184,7 @@ M.rows = {
     name = 'sign.text',
     type = 'string',
     default = '▸',
-    help = 'Sign at each diagnostic that a task introduced, as long as it is there; an empty text is none.',
+    help = 'Sign at each diagnostic that a task introduced, as long as it is there; an empty text shows none.',
     here = true,
   },
   {

@@ -34,8 +34,8 @@ use sextant_text::edits::apply_text::apply;
 /// The time limit of an answer that waits for Neovim alone.
 pub(super) const QUICK: Duration = Duration::from_secs(5);
 
-/// Most changes of other programs that the editor's clients are told of at one look: each takes Neovim's main loop some
-/// 20 µs.
+/// Most changes of other programs that the editor's clients are notified of at one look. Neovim's main loop waits for
+/// the look-up of each file's type.
 const MOST_CHANGES: usize = 500;
 
 /// The note of a late report that corrects an answer already given; the question is no longer open.

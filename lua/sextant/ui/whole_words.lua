@@ -8,7 +8,7 @@ local api = vim.api
 local NAMESPACE = api.nvim_create_namespace('sextant_rows')
 -- A longer line is left to Neovim: it would take too long at each change.
 local LONGEST = 20000
--- What stands before a long word and needs no row of its own: an indentation, a mark of a list.
+-- The text before a long word that needs no row of its own: an indentation, a mark of a list.
 local LEAD = '^[%s%p]*$'
 
 ---@type table<integer, integer|false> the width that the words of a buffer are fitted to

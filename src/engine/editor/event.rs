@@ -62,7 +62,7 @@ pub enum QuestionKind {
 pub struct Exchange {
     pub request: String,
     pub answer: String,
-    /// What was shown beside it as it ran, in order; empty for one of an older program.
+    /// The lines that were shown beside it as it ran, in order; empty for one of an older program.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shown: Vec<ShownPart>,
     /// The last results of its tools.

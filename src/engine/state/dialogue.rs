@@ -70,7 +70,7 @@ impl Dialogue {
 pub(crate) struct TalkStore {
     last: Mutex<Dialogue>,
     pub(crate) steering: Steering,
-    /// What the running task shows.
+    /// The lines that the running task shows.
     pub(crate) shown: Arc<ShownLog>,
 }
 

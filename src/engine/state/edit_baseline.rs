@@ -141,7 +141,7 @@ pub(crate) fn before_first_edits(before: &mut Snapshots, first: &Snapshots, text
 pub(crate) struct BeforeAndAfter {
     pub before: Snapshots,
     pub after: Snapshots,
-    /// What was removed and may hide more.
+    /// The removed reports that may hide more.
     open: Vec<PendingReport>,
 }
 
