@@ -208,7 +208,7 @@ end
 --- Does the handshake now, and waits for its end: for `:checkhealth`, which shows its outcome at once.
 ---@return sextant.ProcessInfo? info nil without an answer in time
 ---@return integer ms
----@return string? why there is no answer, as a user is told
+---@return string? reason of a missing answer, in words for a user
 function M.handshake()
   local began = vim.uv.now()
   reason = nil

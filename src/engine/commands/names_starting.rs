@@ -7,12 +7,11 @@ use serde::Serialize;
 
 use crate::state::workspace::Workspace;
 use sextant_store::workspace::root::Root;
-use sextant_store::workspace::workspace_files;
+use sextant_store::workspace::workspace_files::{self, MOST_RANKED};
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
 
-/// Most files that are looked into, and most names.
-const MOST_FILES: usize = 5000;
+/// Most names.
 const MOST: usize = 200;
 /// The time after which what is found has to do: a completion is a key of the user's.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -40,7 +39,7 @@ fn search(root: &Root, lead: &str, end: Instant) -> StartingNames {
     if part.is_empty() {
         return found;
     }
-    let list = workspace_files::list(root, "", MOST_FILES);
+    let list = workspace_files::list(root, "", MOST_RANKED);
     found.is_cut = list.more;
     for path in list.files {
         if Instant::now() > end || found.names.len() >= MOST {

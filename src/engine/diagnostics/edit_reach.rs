@@ -111,8 +111,8 @@ pub(crate) fn of(
         let (old, turns) = (change.before.as_deref().unwrap_or_default(), change.turns(language));
         reach.take_unread(unchecked_uses::changed(&change.path, old, &change.after));
         let unreadable = interface::unreadable_words(language, old, &change.after);
-        let takes_place = change.before.is_none() || !unreadable.is_empty();
-        if interface::changed_words(&before, &after, &|_| false).is_empty() && !takes_place && !turns {
+        let reaches_all = change.before.is_none() || !unreadable.is_empty();
+        if interface::changed_words(&before, &after, &|_| false).is_empty() && !reaches_all && !turns {
             continue;
         }
         let mut importers = lock(importers);
@@ -124,8 +124,8 @@ pub(crate) fn of(
             |name: &str| language.structural_members.contains(&name) || importers.is_structural_member(name);
         let mut changed = interface::changed_words(&before, &after, &is_structural);
         changed.words.extend(unreadable);
-        if takes_place {
-            // An import that resolved to another module of this name, or to no module, resolves to this one.
+        if reaches_all {
+            // Names that cannot be read, or imports that resolve to this new module from now on.
             changed.words.insert(EVERYTHING.to_owned());
         } else if turns {
             let own = before.iter().chain(&after).filter(|offer| offer.owner.is_empty());

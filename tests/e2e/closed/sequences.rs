@@ -60,6 +60,7 @@ async fn an_error_that_the_repair_of_the_syntax_uncovers_is_new_where_it_was_not
     let edited = client.edit("edit_file", replace("a.py", "x: int", "x: str)")).await;
     assert_eq!(new(&edited), [(String::new(), "reportReturnType".to_owned())], "{edited}");
     assert_eq!(edited["new_diagnostics"][0]["symbol"], "f", "{edited}");
+    assert_eq!(edited["new_diagnostics"].as_array().map(Vec::len), Some(1), "{edited}");
     // The error of the other function was there before the syntax was broken.
     assert!(edited["fixed"].as_u64() > Some(0), "{edited}");
     assert!(client.end().await.success());

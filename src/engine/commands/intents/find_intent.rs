@@ -118,7 +118,7 @@ async fn known_uses(edits: &EditService, found: &SymbolPath) -> Result<Option<Di
     Ok(as_list(find_references::uses(edits, &found.to_string()).await?, &found.to_string()))
 }
 
-/// Uses as a list; `None` where there are none.
+/// The uses as a list; `None` without any.
 fn as_list(entries: Vec<QuickfixEntry>, found: &str) -> Option<DirectAnswer> {
     if entries.is_empty() {
         return None;

@@ -99,7 +99,7 @@ pub(crate) async fn candidates(workspace: &Workspace, request: &Request, given: 
     tokio::task::spawn_blocking(look).await.unwrap_or_default()
 }
 
-/// The symbol or file that a name stands for; asks the user where there are several. `None` where there is none.
+/// The symbol or file that a name stands for; asks the user about several. `None` for an unknown name.
 pub(crate) async fn named(
     workspace: &Workspace,
     approvals: &Approvals,
