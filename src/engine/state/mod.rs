@@ -33,6 +33,7 @@ pub(crate) mod notes_log;
 pub(crate) mod offered;
 pub(crate) mod outcome;
 pub(crate) mod outside_clients;
+pub(crate) mod overlapping_hunks;
 pub(crate) mod owner;
 pub(crate) mod pending_report;
 pub(crate) mod plan_service;

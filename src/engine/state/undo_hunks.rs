@@ -181,6 +181,31 @@ pub(crate) fn places(change: &FileChange, standing: &BTreeSet<usize>, now: &str)
     own.filter_map(|(index, edit)| Some((index, shift(edit, &others)?.range))).collect()
 }
 
+/// The places of a change's applied hunks in a later text, with the later changes that touch them.
+pub(crate) fn extents(change: &FileChange, standing: &BTreeSet<usize>, later: &str) -> Vec<(usize, Range<usize>)> {
+    let (Some(before), Some(after)) = (&change.before, &change.after) else { return Vec::new() };
+    let taken = (0..count(change)).filter(|index| !standing.contains(index)).collect();
+    let (from, edits) = sides(before, after, &taken);
+    let others = hunks(&from, later);
+    let own = edits.iter().enumerate().filter(|(index, _)| standing.contains(index));
+    own.map(|(index, edit)| (index, widened(&edit.range, &others))).collect()
+}
+
+/// The place of a range of the old text after other edits of it, those that touch the range included.
+fn widened(range: &Range<usize>, others: &[TextEdit]) -> Range<usize> {
+    let (mut reach, mut moved, mut grown) = (range.clone(), 0_isize, 0_isize);
+    for other in others {
+        let by = other.text.len() as isize - other.range.len() as isize;
+        if other.range.end < range.start || (other.range.end == range.start && !other.range.is_empty()) {
+            moved += by;
+        } else if other.range.start <= range.end {
+            reach = reach.start.min(other.range.start)..reach.end.max(other.range.end);
+            grown += by;
+        }
+    }
+    reach.start.saturating_add_signed(moved)..reach.end.saturating_add_signed(moved + grown)
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum HunkPlace {
     Apart,

@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::plan::{Plan, StepState};
 use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal};
+use crate::state::overlapping_hunks::{PickedHunk, joined};
 use crate::state::undo_hunks::{count, within};
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
@@ -231,15 +232,8 @@ pub(crate) fn choose<'a>(journal: &'a Journal, target: &Target) -> Result<Chosen
             Err(if ran { again(target) } else { never(journal, target, &changed) })
         }
         Target::Lines(lines) => {
-            let own = |pick: &Pick<'_>| {
-                pick.edit.id == lines.edit && pick.edit.files.get(lines.file).is_some_and(|file| file == pick.file)
-            };
-            let pick = all.into_iter().find(own).ok_or_else(|| again(target))?;
-            let hunks: BTreeSet<usize> = pick.hunks.range(lines.first..=lines.last.max(lines.first)).copied().collect();
-            if hunks.is_empty() {
-                return Err(again(target));
-            }
-            Ok(plain(target.clone(), vec![Pick { hunks, ..pick }]))
+            let picks = picks_of_lines(all, lines).filter(|picks| !picks.is_empty()).ok_or_else(|| again(target))?;
+            Ok(plain(target.clone(), picks))
         }
         Target::Symbol(given) => {
             let symbol = symbol(&journal.checkpoints.iter().collect::<Vec<_>>(), given)?;
@@ -257,6 +251,24 @@ pub(crate) fn choose<'a>(journal: &'a Journal, target: &Target) -> Result<Chosen
             if chosen.picks.is_empty() && chosen.across.is_empty() { Err(again(&chosen.target)) } else { Ok(chosen) }
         }
     }
+}
+
+/// The hunks of changed lines, with those of other edits that changed the same lines: the lines as they were before the
+/// task, and not between two of its edits. `None` if the edit does not stand.
+fn picks_of_lines<'a>(all: Vec<Pick<'a>>, lines: &ChangedLines) -> Option<Vec<Pick<'a>>> {
+    let own = |pick: &Pick<'_>| {
+        pick.edit.id == lines.edit && pick.edit.files.get(lines.file).is_some_and(|file| file == pick.file)
+    };
+    let pick = all.iter().position(own)?;
+    let named = all[pick].hunks.range(lines.first..=lines.last.max(lines.first));
+    let named: BTreeSet<PickedHunk> = named.map(|hunk| PickedHunk { pick, hunk: *hunk }).collect();
+    let groups = joined(&all, &all[pick].file.path).into_iter();
+    let mut wanted: BTreeSet<PickedHunk> =
+        groups.filter(|group| group.iter().any(|one| named.contains(one))).flatten().collect();
+    wanted.extend(named);
+    let hunks = |at: usize| wanted.iter().filter(|one| one.pick == at).map(|one| one.hunk).collect();
+    let picks = all.into_iter().enumerate().map(|(at, pick)| Pick { hunks: hunks(at), ..pick });
+    Some(picks.filter(|pick| !pick.hunks.is_empty()).collect())
 }
 
 /// The one touched symbol that the user meant: by its whole path or by the end of it.

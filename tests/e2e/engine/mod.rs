@@ -35,6 +35,7 @@ mod stop;
 mod store;
 mod stream;
 mod traces;
+mod undo_lines;
 mod validation;
 mod views;
 
