@@ -61,9 +61,7 @@ async fn carry_out(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, command: &A
         "agent.ask" if given.text.is_empty() => engine.requests.begin(engine, link, given.place, document).await,
         "agent.ask" => {
             let request = engine.request(&given, document.as_deref())?;
-            if let Some((file, line)) = document.as_deref().zip(given.place.first_line()) {
-                engine.answers.blocks.asked_at(file, line);
-            }
+            engine.answers.blocks.asked_at(document.as_deref(), given.place.first_line());
             run(engine, link, Command::Ask(request))
         }
         "agent.plan" => plan(engine, link, &given, document.as_deref()).await,

@@ -33,9 +33,15 @@ pub(super) struct OfferedBlocks {
 }
 
 impl OfferedBlocks {
-    /// Notes the place of a request.
-    pub(super) fn asked_at(&self, file: &str, line: usize) {
-        *lock(&self.asked_at) = Some((file.to_owned(), line));
+    /// Notes the place of a request; none for a request about no file.
+    pub(super) fn asked_at(&self, file: Option<&str>, line: Option<usize>) {
+        *lock(&self.asked_at) = file.map(str::to_owned).zip(line);
+    }
+
+    /// The file that the conversation is about: that of its last request, wherever the user has been since.
+    fn document(&self, engine: &EngineHost) -> Option<String> {
+        let asked = lock(&self.asked_at).as_ref().map(|(file, _)| file.clone());
+        asked.or_else(|| commands::asked_about(engine))
     }
 
     pub(super) fn actions(&self) -> Vec<OwnAction> {
@@ -52,7 +58,7 @@ impl OfferedBlocks {
         let Some(open) = engine.answers.page.open(&engine.buffers) else { return };
         let mut blocks: Vec<FencedBlock> = fenced_blocks(&open.text);
         blocks.retain(|block| !block.is_diff() && !block.text.trim().is_empty());
-        let document = commands::asked_about(engine);
+        let document = self.document(engine);
         let mut items = Vec::new();
         for block in blocks.split_off(blocks.len().saturating_sub(MOST)) {
             items.push(self.action(engine, &block, document.as_deref()).await);
@@ -110,9 +116,9 @@ impl OfferedBlocks {
         };
         let none = || Failure::user("no code block is here", "agent.show opens the conversation; go to a block there");
         let block = block.ok_or_else(none)?;
-        let document = commands::asked_about(engine).or_else(|| named.filter(|_| !in_page).map(str::to_owned));
-        if let Some((file, line)) = document.as_deref().zip(given.place.first_line().filter(|_| !in_page)) {
-            self.asked_at(file, line);
+        let document = named.filter(|_| !in_page).map(str::to_owned).or_else(|| self.document(engine));
+        if let Some(line) = given.place.first_line().filter(|_| !in_page) {
+            self.asked_at(document.as_deref(), Some(line));
         }
         let request = self.request(engine, &block, document.as_deref(), &given.text);
         commands::run(engine, link, Command::Apply(request))

@@ -73,6 +73,7 @@ impl RequestPage {
             }
             let given = words(steps::without_comments(&text).trim(), &written.place);
             let request = engine.request(&given, written.document.as_deref())?;
+            engine.answers.blocks.asked_at(written.document.as_deref(), written.place.first_line());
             // A second save may come before the first one has begun its task.
             written.sent = Some(text.to_string());
             request

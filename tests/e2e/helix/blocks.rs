@@ -65,6 +65,27 @@ async fn a_block_is_offered_for_its_symbol_applied_there_and_taken_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_block_is_for_the_file_of_its_request_wherever_the_user_has_been_since() {
+    let project = Project::new(&[("cart.py", CART), ("big.py", "def other() -> int:\n    return 2\n")]);
+    let answer = "Like this:\n\n```python\ndef add(self, x: int) -> int:\n    return 2 * x\n```\n";
+    let server = ModelServer::start([says(answer)]).await;
+    let _engine = engine(&project);
+    let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
+    link.open("cart.py");
+    link.open("big.py");
+    let (cart, big) = (link.uri("cart.py"), link.uri("big.py"));
+    link.command("agent.ask", json!(["how would you write it?", {"lines": [6, 6]}]), Some(&cart));
+    link.message("nothing was changed").await;
+    // A key without the buffer's name: the proxy adds the file that it has seen last.
+    link.command("agent.show", json!([]), Some(&big));
+    let page = link.until("the page", |told| told.shown.last().cloned()).await;
+    let (_, arguments) = offer(&mut link, &page, OFFER).await;
+    link.command("agent.apply", arguments, Some(&page));
+    link.message(":wa writes 1 buffer").await;
+    assert_eq!(link.text(&cart), CART.replace("        return x\n", "        return 2 * x\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_block_that_cannot_be_meant_is_refused_with_the_way_out() {
     let project = Project::new(&[("cart.py", CART)]);
     let answer = "So:\n\n```rust\nfn add() {}\n```\n\n```diff\n- x\n```\n";
