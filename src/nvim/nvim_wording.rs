@@ -152,11 +152,18 @@ mod tests {
             text: "b\u{9b}c".into(),
             sources: vec![],
         };
-        let title = "t\u{202e}".to_owned();
-        let (of, task, fixed) = (String::new(), String::new(), Vec::new());
-        let event = Event::Introduced { title, entries: vec![entry], open: false, amend: false, of, task, fixed };
+        let event = Event::Introduced {
+            request: "t\u{202e}".to_owned(),
+            unknown: String::new(),
+            entries: vec![entry],
+            open: false,
+            amend: false,
+            of: String::new(),
+            task: String::new(),
+            fixed: Vec::new(),
+        };
         let read: Value = serde_json::from_str(&json(None, &event).unwrap()).unwrap();
-        assert_eq!(read["title"], "t\u{fffd}");
+        assert_eq!(read["request"], "t\u{fffd}");
         assert_eq!(read["entries"][0]["text"], "b\u{fffd}c");
         assert_eq!(read["entries"][0]["path"], "a\u{1b}.py");
         let words = Event::Words { text: "a\n\u{1b}]0;x\u{7}".into(), thought: false };

@@ -23,7 +23,8 @@ local NEAR = 3
 ---@class sextant.IntroducedTask
 ---@field task string
 ---@field root string
----@field title string
+---@field request string
+---@field unknown? string
 ---@field new sextant.IntroducedEntry[]
 ---@field fixed sextant.IntroducedEntry[]
 
@@ -162,22 +163,12 @@ local function key_of(task, kind)
   return table.concat({ task.root, task.task, kind }, '\0')
 end
 
----@param task sextant.IntroducedTask
----@param kind string
----@return string
-local function title_of(task, kind)
-  local title = task.title
-  if kind ~= 'new' then
-    title = title:gsub('^Sextant: ', ('Sextant, %s: '):format(kind))
-  end
-  return ('%s (%s)'):format(title, vim.fs.basename(task.root))
-end
-
 -- Brings the lists of a task that the user has asked for up to date.
 ---@param task sextant.IntroducedTask
 local function amend(task)
+  local title = require('sextant.ui.quickfix_title')
   for _, kind in ipairs({ 'new', 'remaining', 'fixed' }) do
-    require('sextant.ui.quickfix').amend(key_of(task, kind), items_of(task, kind), title_of(task, kind))
+    require('sextant.ui.quickfix').amend(key_of(task, kind), items_of(task, kind), title.of(task, kind))
   end
 end
 
@@ -264,7 +255,7 @@ function M.show(event)
     end
   end
   local known = tasks[at]
-  local task = { task = event.task, root = event.root, title = event.title }
+  local task = { task = event.task, root = event.root, request = event.request, unknown = event.unknown }
   task.new = entries_of(event.entries, known and known.new)
   task.fixed = entries_of(event.fixed or {})
   if known then
@@ -338,10 +329,10 @@ function M.list(words, path)
   refresh()
   local items = items_of(task, kind)
   if #items == 0 then
-    local request = task.title:gsub('^Sextant: ', '')
-    return say(EMPTY[kind]:format(request))
+    return say(EMPTY[kind]:format(task.request))
   end
-  require('sextant.ui.quickfix').put(key_of(task, kind), items, title_of(task, kind))
+  local title = require('sextant.ui.quickfix_title').of(task, kind)
+  require('sextant.ui.quickfix').put(key_of(task, kind), items, title)
 end
 
 return M

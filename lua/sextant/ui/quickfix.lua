@@ -99,7 +99,7 @@ function M.show(event)
   local root = event.root
   local key = event.of and (root .. '\0' .. event.of) or root
   local items = to_items(event.entries, root)
-  local title = ('%s (%s)'):format(event.title, vim.fs.basename(root))
+  local title = require('sextant.ui.quickfix_title').of(event, 'new')
   local current = vim.fn.getqflist({ context = 1, id = 0 })
   local ours = type(current.context) == 'table' and current.context.sextant == key
   local known = lists[key]

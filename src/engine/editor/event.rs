@@ -279,7 +279,10 @@ pub enum Event {
     Answered,
     /// The diagnostics that the task has introduced and not repaired, for the quickfix list.
     Introduced {
-        title: String,
+        request: String,
+        /// The reports that are still awaited, as text; empty if the list is complete.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        unknown: String,
         entries: Vec<QuickfixEntry>,
         /// True to open the list where it has an entry.
         open: bool,

@@ -56,7 +56,6 @@ pub(crate) async fn show(hub: &DiagnosticsHub, work: &mut TaskWork, new: &[Locat
         late: work.reports.elsewhere.late.clone(),
         consent: work.intent.consent.clone(),
         pending: pending.clone(),
-        title: title(&work.request, pending),
         entries,
         fixed,
     };
@@ -69,17 +68,11 @@ pub(crate) async fn show(hub: &DiagnosticsHub, work: &mut TaskWork, new: &[Locat
     lists.drain(..over);
 }
 
-/// The title of a task's list; it marks a list that may be incomplete.
-fn title(request: &str, pending: &[PendingReport]) -> String {
-    let open =
-        if pending.is_empty() { String::new() } else { format!(", not known: {}", pending_report::listed(pending)) };
-    format!("Sextant: {request}{open}")
-}
-
 fn emit(config: &Config, events: &EventStream, listed: &Listed, amend: bool) {
-    let Listed { of, task, title, entries, fixed, .. } = listed;
+    let Listed { of, task, request, pending, entries, fixed, .. } = listed;
     let event = Event::Introduced {
-        title: title.clone(),
+        request: request.clone(),
+        unknown: pending_report::listed(pending),
         entries: entries.clone(),
         open: config.quickfix.open && of.is_empty(),
         amend,
@@ -118,7 +111,7 @@ pub(crate) async fn follow(edits: &EditService) {
         // A task that has ended meanwhile has a list of its own.
         let Some(place) = known.iter_mut().find(|known| known.task == listed.task) else { continue };
         // Another look may have shown the same meanwhile.
-        let is_same = now.title == place.title && now.entries == place.entries && now.fixed == place.fixed;
+        let is_same = now.pending == place.pending && now.entries == place.entries && now.fixed == place.fixed;
         place.clone_from(&now);
         drop(known);
         if !is_same {
@@ -141,8 +134,7 @@ async fn as_known(edits: &EditService, listed: &Listed) -> Option<Listed> {
     let fixed = fixed_entries::listed(&verdict.fixed, floor, &both.before, &known).await;
     let entries = verdict.new_from(floor).map(render::entry).collect();
     let pending = if journal.net().is_empty() { Vec::new() } else { still_open(&edits.hub, &listed.pending).await };
-    let title = title(&listed.request, &pending);
-    Some(Listed { entries, fixed, pending, title, ..listed.clone() })
+    Some(Listed { entries, fixed, pending, ..listed.clone() })
 }
 
 /// The entries that are still unknown: a silent provider may have answered since.

@@ -64,7 +64,6 @@ pub(crate) struct Listed {
     /// The reports that were missing at its end and are still missing.
     pub(crate) pending: Vec<PendingReport>,
     /// The list as it was shown last.
-    pub(crate) title: String,
     pub(crate) entries: Vec<QuickfixEntry>,
     /// The diagnostics that it has fixed, at the places where they stood.
     pub(crate) fixed: Vec<QuickfixEntry>,

@@ -63,13 +63,13 @@ async fn each_client_s_edits_are_a_task_and_an_undo_leaves_the_others() {
         // It is shown behind the answer, which does not wait for it.
         let list = async {
             loop {
-                if let Some(Event::Introduced { title, entries, of, .. }) = engine.events.recv().await {
-                    return (title, entries.len(), of.is_empty());
+                if let Some(Event::Introduced { request, entries, of, .. }) = engine.events.recv().await {
+                    return (request, entries.len(), of.is_empty());
                 }
             }
         };
         let list = tokio::time::timeout(Duration::from_secs(30), list).await.expect("a list");
-        assert_eq!(list, ("Sextant: edits of codex".to_owned(), 1, false), "claude has introduced nothing");
+        assert_eq!(list, ("edits of codex".to_owned(), 1, false), "claude has introduced nothing");
         let undone = engine.session.undo().await.result.expect("an undo");
         assert!(undone.contains("edits of codex"), "{undone}");
         let both = (project.read("a.py"), project.read("b.py"));

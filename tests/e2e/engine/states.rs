@@ -272,14 +272,14 @@ async fn what_has_become_known_is_no_more_said_to_be_open() {
     let config = json!({"diagnostics": {"timeout_ms": 300, "start_timeout_ms": 60_000}});
     let mut engine = TestEngine::new(&project, Setup { replies, servers, config, ..Setup::default() });
     engine.ask("change f").await;
-    let titles = |engine: &mut TestEngine| -> Vec<(String, usize)> {
+    let titles = |engine: &mut TestEngine| -> Vec<(String, String, usize)> {
         let title = |event: Event| match event {
-            Event::Introduced { title, entries, .. } => Some((title, entries.len())),
+            Event::Introduced { request, unknown, entries, .. } => Some((request, unknown, entries.len())),
             _ => None,
         };
         engine.seen().into_iter().filter_map(title).collect()
     };
-    assert_eq!(titles(&mut engine), [("Sextant: change f, not known: fake (a.py)".to_owned(), 0)]);
+    assert_eq!(titles(&mut engine), [("change f".to_owned(), "fake (a.py)".to_owned(), 0)]);
     std::fs::write(folder.join("go"), "").expect("a signal");
     // The server may need longer than one question waits for it.
     let mut known = Vec::new();
@@ -290,5 +290,5 @@ async fn what_has_become_known_is_no_more_said_to_be_open() {
             break;
         }
     }
-    assert_eq!(known, [("Sextant: change f".to_owned(), 1)]);
+    assert_eq!(known, [("change f".to_owned(), String::new(), 1)]);
 }

@@ -12,7 +12,11 @@ use sextant_engine::api::QuickfixEntry;
 pub struct IntroducedDiagnostics {
     /// The task; `None` before the first list.
     pub task: Option<String>,
-    pub title: String,
+    /// The request of the task; empty while it runs.
+    pub request: String,
+    /// The reports that are still awaited, as text; empty if the list is complete.
+    #[serde(default)]
+    pub unknown: String,
     pub entries: Vec<QuickfixEntry>,
     /// True if the task runs: its list shows the current state and is not final.
     pub running: bool,

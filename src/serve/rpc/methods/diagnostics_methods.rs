@@ -16,12 +16,12 @@ impl DiagnosticsApiServer for RpcSession {
         if let Some(task) = task.as_ref().filter(|_| running)
             && let Some(entries) = agent.introduced_so_far(task).await
         {
-            let (task, title) = (Some(task.clone()), "so far".to_owned());
-            return Ok(IntroducedDiagnostics { task, title, entries, running });
+            let task = Some(task.clone());
+            return Ok(IntroducedDiagnostics { task, entries, running, ..IntroducedDiagnostics::default() });
         }
         Ok(match state.introduced {
-            Some(Event::Introduced { title, entries, .. }) => {
-                IntroducedDiagnostics { task: state.introduced_by, title, entries, running }
+            Some(Event::Introduced { request, unknown, entries, .. }) => {
+                IntroducedDiagnostics { task: state.introduced_by, request, unknown, entries, running }
             }
             _ => IntroducedDiagnostics { task, running, ..IntroducedDiagnostics::default() },
         })
