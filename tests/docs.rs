@@ -265,7 +265,7 @@ fn what_the_readme_says_is_missing_is_missing() {
 #[test]
 fn the_page_about_security_has_what_a_server_is_asked_to_run() {
     assert!(
-        read("src/diagnostics/server/actions.rs").contains("ExecuteCommandRequest"),
+        read("src/diagnostics/server/server_code_actions.rs").contains("ExecuteCommandRequest"),
         "a server's commands are sent"
     );
     assert!(read("SECURITY.md").contains("`workspace/executeCommand`"), "the page says so");

@@ -78,14 +78,14 @@ const LANGUAGE_NAMES: &[&str] = &[
 ];
 /// The files that may name a language, each with its reason.
 const LANGUAGE_TABLES: &[(&str, &str)] = &[
-    ("src/cli/setup/known.rs", "Helix's names of languages and servers"),
+    ("src/cli/setup/helix_servers.rs", "Helix's names of languages and servers"),
     ("src/diagnostics/delta/syntax_errors.rs", "names of tools"),
     ("src/diagnostics/policy/contradiction.rs", "a rule that is safe in one language only"),
     ("src/diagnostics/policy/silencing_edits.rs", "the language whose rules are read from its tree"),
     ("src/diagnostics/policy/silencing_edits/marks.rs", "endings of files in which words have the searched form"),
     ("src/diagnostics/server/language_id.rs", "languages that only a server knows"),
     ("src/diagnostics/server/pull.rs", "the source of a server's answer"),
-    ("src/diagnostics/server/server_config.rs", "the table of servers"),
+    ("src/diagnostics/server/detect_servers.rs", "the table of servers"),
     ("src/diagnostics/server_facts.rs", "the table of servers"),
     ("src/engine/state/look_reach.rs", "endings that a server looks at together"),
     ("src/engine/tools/command_permission.rs", "the table of programs"),

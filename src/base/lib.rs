@@ -2,6 +2,7 @@
 
 #![deny(unreachable_pub)]
 
+pub mod access_token;
 pub mod clock;
 pub mod deadline;
 pub mod document_fault;
@@ -17,5 +18,4 @@ pub mod printable;
 pub mod private_files;
 pub mod secrets;
 pub mod suppressions;
-pub mod token;
 pub mod token_estimate;

@@ -62,7 +62,7 @@ pub(super) fn run(arguments: &DiffArguments) -> CommandStatus {
 
 fn status(found: &Comparison, arguments: &DiffArguments) -> CommandStatus {
     let fails = arguments.thresholds.fail_on.severity().is_some_and(|severity| found.has_new(severity));
-    if arguments.thresholds.strict && found.is_partial() { CommandStatus::Invalid } else { CommandStatus::of(!fails) }
+    CommandStatus::of_diff(fails, arguments.thresholds.strict && found.is_partial())
 }
 
 fn print(found: &Comparison, format: OutputFormat) {

@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use serde_json::Value;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandStatus {
     Done,
@@ -14,6 +16,16 @@ pub enum CommandStatus {
 }
 
 impl CommandStatus {
+    /// The status after a command's outcome: everything that was asked is done.
+    pub(super) fn of_outcome(outcome: &Value) -> Self {
+        Self::of(outcome["ok"] == true)
+    }
+
+    /// The status of `diff`: a finding fails it, and so does an unknown result under `--strict`.
+    pub(super) fn of_diff(fails: bool, is_unknown: bool) -> Self {
+        if is_unknown { Self::Invalid } else { Self::of(!fails) }
+    }
+
     pub(super) fn of(done: bool) -> Self {
         if done { Self::Done } else { Self::NotDone }
     }

@@ -204,7 +204,7 @@ fn work_on(
         Err(failure) => Err(failure),
     };
     match ended {
-        Ok(done) => CommandStatus::of(done),
+        Ok(status) => status,
         Err(failure) => {
             fail(&failure, arguments.at.json);
             CommandStatus::NotDone
@@ -260,7 +260,7 @@ async fn serve(
     request: Result<Request, Failure>,
     work: HeadlessRun<'_>,
     joined: Option<JoinedWork<'_>>,
-) -> Result<bool, Failure> {
+) -> Result<CommandStatus, Failure> {
     let (here, root) = arguments.at.find()?;
     let mut request = request?;
     // A path on the command line is relative to the user's current folder.
@@ -310,7 +310,7 @@ async fn serve(
     if arguments.at.json {
         terminal::json(&json!({"type": "outcome", "outcome": outcome, "session": null}));
     }
-    Ok(outcome["ok"] == true)
+    Ok(CommandStatus::of_outcome(&outcome))
 }
 
 /// Allows the files of the command line, relative to the user's current folder.

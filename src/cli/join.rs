@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::answer_option::GivenAnswer;
 use crate::cli::choose_session::{self, Looked};
+use crate::cli::exit_status::CommandStatus;
 use crate::cli::follow::{self, Following};
 use crate::cli::settings::session_folders;
 use crate::cli::{runtime, terminal};
@@ -146,7 +147,7 @@ pub(super) async fn work(
     request: &Request,
     answers: &[GivenAnswer],
     as_json: bool,
-) -> Result<bool, Failure> {
+) -> Result<CommandStatus, Failure> {
     let session = Arc::new(session);
     let following = Following::start(&session, by(), answers, as_json).await?;
     let stopping = Arc::clone(&session);
@@ -163,7 +164,7 @@ pub(super) async fn work(
     if as_json {
         terminal::json(&json!({"type": "outcome", "outcome": outcome, "session": session.entry.name}));
     }
-    Ok(outcome["ok"] == true)
+    Ok(CommandStatus::of_outcome(&outcome))
 }
 
 /// A result as the last line of JSON.

@@ -18,8 +18,8 @@ use crate::cli::mcp::headless_workspace::HeadlessWorkspace;
 use crate::cli::mcp::joined_workspace::JoinedWorkspace;
 use crate::cli::settings::{ServerFolders, UserFiles, WorkOptions};
 use crate::cli::{choose_session, log, runtime, terminal};
+use sextant_base::access_token;
 use sextant_base::failure::{Failure, FailureKind};
-use sextant_base::token;
 use sextant_serve::mcp::mcp_workspace::{OpenWorkspace, WorkspaceOpener};
 use sextant_serve::mcp::{http, stdio};
 use sextant_store::workspace::root::Root;
@@ -119,7 +119,7 @@ fn given_token() -> Result<String, Failure> {
         Ok(given) => Ok(given),
         Err(_) => {
             let none = |error| Failure::new(FailureKind::Internal, format!("no token can be made: {error}"), TOKEN);
-            token::fresh().map_err(none)
+            access_token::fresh().map_err(none)
         }
     }
 }

@@ -14,7 +14,8 @@ use sextant_diagnostics::command::CommandProvider;
 use sextant_diagnostics::command::command_config::{CommandConfig, CommandSpec};
 use sextant_diagnostics::model::DiagnosticsProvider;
 use sextant_diagnostics::program;
-use sextant_diagnostics::server::server_config::{self, ServerConfig};
+use sextant_diagnostics::server::detect_servers;
+use sextant_diagnostics::server::server_config::ServerConfig;
 use sextant_diagnostics::syntax::Syntax;
 use sextant_engine::api::{Config, PlanMode};
 use sextant_serve::discovery;
@@ -161,7 +162,7 @@ impl ServerFolders {
     fn of(&self, configured: Option<Vec<ServerConfig>>, root: &Path) -> Vec<ServerConfig> {
         let path = std::env::var_os("PATH");
         let Some(mut servers) = configured else {
-            return server_config::detect(root, &self.folders(), path.as_deref());
+            return detect_servers::detect(root, &self.folders(), path.as_deref());
         };
         let places = program::places(root, &self.folders(), path.as_deref());
         servers.iter_mut().for_each(|server| server.look_up(&places));

@@ -3,7 +3,7 @@
 pub(super) mod config_files;
 pub(super) mod found;
 pub(super) mod helix_config;
-mod known;
+mod helix_servers;
 mod tables;
 mod taken_keys;
 mod unserved;

@@ -11,7 +11,7 @@ use sextant_base::lock::lock;
 use sextant_base::positions::{Encoding, LineIndex, Range};
 use sextant_diagnostics::model::{DiagnosticsProvider, FileText};
 use sextant_diagnostics::server::LanguageServer;
-use sextant_diagnostics::server::actions::{ActionError, ActionOffer};
+use sextant_diagnostics::server::server_code_actions::{ActionError, ActionOffer};
 use sextant_engine::api::{Document, Documents, EditorError, Fix, FixAnswers, WorkspaceChange, workspace_edit};
 
 /// The offered fixes that no edit has outdated yet.

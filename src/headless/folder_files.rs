@@ -9,7 +9,7 @@ use crate::overlay::OpenBuffers;
 use crate::transaction::{self, FileOperation, Refused};
 use sextant_diagnostics::model::FileText;
 use sextant_engine::api::{Applied, Document, EditorError, FileEdit, Save};
-use sextant_store::workspace::beneath;
+use sextant_store::workspace::open_beneath;
 use sextant_store::workspace::outside_changes::OutsideChanges;
 use sextant_store::workspace::root::Root;
 use sextant_text::edits::line_ends;
@@ -98,7 +98,7 @@ impl Files {
 
     /// The document with its format and the bytes on disk.
     fn look(&mut self, path: &str) -> Result<(Document, FileFormat, Vec<u8>), EditorError> {
-        let found = match beneath::read(&self.root, path) {
+        let found = match open_beneath::read(&self.root, path) {
             Ok(found) => Some(found),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => return Err(EditorError::Other(format!("{path} cannot be read: {error}"))),

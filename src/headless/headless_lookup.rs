@@ -11,7 +11,7 @@ use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
 use sextant_diagnostics::model::{DiagnosticsProvider, FileText};
 use sextant_diagnostics::server::LanguageServer;
-use sextant_diagnostics::server::server_lookup::LookupError;
+use sextant_diagnostics::server::name_requests::LookupError;
 use sextant_engine::api::{
     Document, Documents, EditorError, LookupAnswer, NameLookup, SaidOfName, Worth, workspace_edit, worth,
 };

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::process::{Pid, test_kill_process};
 
-use sextant_store::workspace::beneath::{FileStamp, Folders, OpenFolder, is_unsupported};
+use sextant_store::workspace::open_beneath::{FileStamp, Folders, OpenFolder, is_unsupported};
 
 /// The change of one file, by its path below the root. The bytes seen before are compared once more just before the
 /// change.

@@ -13,7 +13,7 @@ use crate::lua_messages::List;
 use sextant_base::deadline::Deadline;
 use sextant_base::path;
 use sextant_base::positions::Encoding;
-use sextant_diagnostics::server::server_lookup::{LookupError, NameQuestion};
+use sextant_diagnostics::server::name_requests::{LookupError, NameQuestion};
 use sextant_engine::api::{EditorError, LookupAnswer, MOST_PLACES, NameLookup, SaidOfName};
 
 /// The time limit for cancelling a question.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use crate::editor::{NvimEditor, converted};
 use crate::lua_messages::{ClientReport, CompiledElsewhere, List};
 use sextant_diagnostics::disk;
+use sextant_diagnostics::files_outside_root;
 use sextant_diagnostics::model::{Diagnostic, Freshness, Report, Unasked};
-use sextant_diagnostics::outside;
 use sextant_diagnostics::policy::confidence;
-use sextant_diagnostics::unasked;
+use sextant_diagnostics::unrequested_files;
 
 impl NvimEditor {
     /// The report of an entry on its own file, and those on files that nobody asked about.
@@ -38,13 +38,14 @@ impl NvimEditor {
             if !self.owns(&path) {
                 let earlier = earlier.unwrap_or_default();
                 let message = |one: &Diagnostic| one.message.clone();
-                reports.extend(outside::report(&own.provider, &path, &earlier, &diagnostics, message));
+                reports.extend(files_outside_root::report(&own.provider, &path, &earlier, &diagnostics, message));
                 continue;
             }
             let unasked = Some(Unasked { text: Arc::clone(&text), earlier });
             reports.push(Report { diagnostics, freshness: Freshness::Exact, note: None, unasked, ..empty(&path) });
         }
-        let more = more.map(|more| Report { note: Some(unasked::not_reported(more.files)), ..empty(&more.path) });
+        let more =
+            more.map(|more| Report { note: Some(unrequested_files::not_reported(more.files)), ..empty(&more.path) });
         reports.extend(more);
         reports.push(own);
         reports

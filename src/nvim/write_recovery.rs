@@ -4,7 +4,7 @@ use std::path::Path;
 
 use sextant_engine::api::HalfDone;
 use sextant_headless::file_format::decode;
-use sextant_store::workspace::beneath::{Folders, OpenFolder};
+use sextant_store::workspace::open_beneath::{Folders, OpenFolder};
 
 /// Neovim keeps the old file beside the new one while it writes (`'writebackup'`, `'backupext'`).
 const BACKUP: &str = "~";

@@ -17,8 +17,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio_util::sync::CancellationToken;
 
+use sextant_base::access_token;
 use sextant_base::lock::lock;
-use sextant_base::token;
 
 /// The most connections that wait at a time.
 const MOST: usize = 256;
@@ -143,7 +143,7 @@ fn has_token(head: &[u8], wanted: &str) -> bool {
         let own = name.eq_ignore_ascii_case("authorization");
         own.then(|| value.trim().strip_prefix("Bearer ").unwrap_or_default().trim().to_owned())
     });
-    given.next().is_some_and(|given| token::same(&given, wanted))
+    given.next().is_some_and(|given| access_token::same(&given, wanted))
 }
 
 /// A connection whose beginning was read already.

@@ -17,7 +17,7 @@ use sextant_base::failure::Failure;
 use sextant_diagnostics::program;
 use sextant_diagnostics::server::server_config::ServerConfig;
 use sextant_serve::discovery::find_sessions;
-use sextant_store::workspace::beneath;
+use sextant_store::workspace::open_beneath;
 
 /// The oldest Helix that the proxy works with.
 const OLDEST: (u32, u32, u32) = (25, 7, 1);
@@ -185,7 +185,7 @@ fn started(places: &[PathBuf], name: &str, program: &str) -> CheckedThing {
 
 /// A note on the workspace's own lists: they replace the user's if the workspace is trusted.
 fn of_workspace(root: &Path, places: &[PathBuf]) -> Option<CheckedThing> {
-    let text = beneath::text(root, ".helix/languages.toml", LARGEST)?;
+    let text = open_beneath::text(root, ".helix/languages.toml", LARGEST)?;
     let document: DocumentMut = text.parse().ok()?;
     let lists = found::languages(&document, &setup::program(places), |_| false);
     let names: Vec<&str> = lists.iter().filter(|list| list.listed).map(|list| list.name.as_str()).collect();

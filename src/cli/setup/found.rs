@@ -7,7 +7,7 @@ use std::path::Path;
 use toml_edit::{DocumentMut, Item};
 
 use crate::cli::setup::helix_config::{self, PREFIX};
-use crate::cli::setup::known::{self, LANGUAGES};
+use crate::cli::setup::helix_servers::{self, LANGUAGES};
 use crate::cli::setup::tables;
 
 /// A server that Sextant stands before, or Sextant alone.
@@ -73,8 +73,8 @@ pub(in crate::cli) fn languages(
     }
     for known in LANGUAGES.iter().filter(|known| helix_config::listed(document, known.name).is_none()) {
         let there = |name: &&&str| {
-            let named = |server: &known::HelixServer| installed(server.program);
-            proxy(document, name, program).is_some() || known::named(name).is_some_and(named)
+            let named = |server: &helix_servers::HelixServer| installed(server.program);
+            proxy(document, name, program).is_some() || helix_servers::named(name).is_some_and(named)
         };
         let servers: Vec<String> =
             known.groups.iter().flat_map(|group| group.iter()).filter(there).map(|name| (*name).to_owned()).collect();

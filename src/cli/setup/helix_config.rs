@@ -6,7 +6,7 @@ use std::path::Path;
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value, value};
 
-use crate::cli::setup::known::{self, LANGUAGES};
+use crate::cli::setup::helix_servers::{self, LANGUAGES};
 use crate::cli::setup::tables;
 
 /// The name of the server without a server behind it, for Markdown and the pages of the agent.
@@ -139,7 +139,7 @@ fn wanted(document: &DocumentMut, installed: &impl Fn(&str) -> bool) -> Vec<(Str
     }
     let unlisted = |name: &str| listed(document, name).is_none_or(|servers| servers == [ALONE]);
     for language in LANGUAGES.iter().filter(|language| unlisted(language.name)) {
-        let there = |name: &&&str| known::named(name).is_some_and(|server| installed(server.program));
+        let there = |name: &&&str| helix_servers::named(name).is_some_and(|server| installed(server.program));
         let servers = language.groups.iter().filter_map(|group| group.iter().find(there));
         let servers: Vec<String> = servers.map(|name| (*name).to_owned()).collect();
         if !servers.is_empty() {
@@ -192,7 +192,7 @@ fn starts(document: &DocumentMut, name: &str, own_program: &str) -> Option<Vec<S
     if let Some((_, behind)) = ours {
         return Some(behind.to_vec()).filter(|command| !command.is_empty());
     }
-    let known = known::named(name);
+    let known = helix_servers::named(name);
     let program = command.or_else(|| known.map(|known| known.program.to_owned()))?;
     let arguments = words.unwrap_or_else(|| {
         known.map(|known| known.arguments.iter().map(|word| (*word).to_owned()).collect()).unwrap_or_default()

@@ -5,7 +5,7 @@ use std::path::Path;
 use toml_edit::DocumentMut;
 
 use crate::cli::setup::helix_config;
-use crate::cli::setup::known::{self, LANGUAGES, OFFERED};
+use crate::cli::setup::helix_servers::{self, LANGUAGES, OFFERED};
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files::{self, MOST_PARSED};
 
@@ -21,7 +21,7 @@ pub(super) fn notes(
     let has = |endings: &[&str]| files.iter().any(|file| endings.iter().any(|ending| file.ends_with(ending)));
     let is_served = |name: &str| {
         let servers = LANGUAGES.iter().find(|language| language.name == name).map_or(&[][..], |known| known.groups);
-        let mut servers = servers.iter().flat_map(|group| group.iter()).filter_map(|name| known::named(name));
+        let mut servers = servers.iter().flat_map(|group| group.iter()).filter_map(|name| helix_servers::named(name));
         alone.iter().any(|one| one == name)
             || helix_config::listed(document, name).is_some()
             || servers.any(|server| installed(server.program))

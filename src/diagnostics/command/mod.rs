@@ -25,8 +25,8 @@ use crate::finding::{Finding, FindingPlace};
 use crate::model::{self, Diagnostic, DiagnosticsProvider, FileText, Freshness, Location, Reach, Report, Unasked};
 use crate::server::language_id::language_id;
 use crate::server_facts::{NOT_REACHED, OTHER_UNSAVED};
-use crate::unasked::{self, ChangedFindings, LastRun};
-use crate::{cargo_units, disk, outside, program};
+use crate::unrequested_files::{self, ChangedFindings, LastRun};
+use crate::{cargo_units, disk, files_outside_root, program};
 use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
 use sextant_base::path;
@@ -235,10 +235,10 @@ impl CommandProvider {
     /// The run has read a file that nobody asked about.
     fn has_read(&self, output: &CommandOutput, path: &str) -> bool {
         match &output.only_read {
-            Some(units) if outside::is_outside(path) => {
+            Some(units) if files_outside_root::is_outside(path) => {
                 cargo_units::has_read(&self.root, units.iter().map(String::as_str), path)
             }
-            None if outside::is_outside(path) => true,
+            None if files_outside_root::is_outside(path) => true,
             _ => self.unread(output, path).is_none(),
         }
     }
@@ -264,22 +264,22 @@ impl CommandProvider {
         let has_read = |path: &str| self.has_read(output, path);
         let mut changed = lock(&self.last).take(&self.root, began, found, has_read);
         changed.retain(|file| asked.iter().all(|one| one.path != file.path));
-        let more = changed.split_off(changed.len().min(unasked::MOST));
+        let more = changed.split_off(changed.len().min(unrequested_files::MOST));
         let mut reports = Vec::new();
         for file in changed {
             reports.extend(self.unasked_report(file).await);
         }
         reports.extend(more.first().map(|file| {
             let text = FileText { path: file.path.clone(), text: Arc::default() };
-            self.report(&text, &Err((Freshness::Unavailable, unasked::not_reported(more.len()))), true, 0)
+            self.report(&text, &Err((Freshness::Unavailable, unrequested_files::not_reported(more.len()))), true, 0)
         }));
         reports
     }
 
     async fn unasked_report(&self, file: ChangedFindings<BTreeSet<Finding>>) -> Option<Report> {
-        if outside::is_outside(&file.path) {
+        if files_outside_root::is_outside(&file.path) {
             let [earlier, now] = [file.earlier.unwrap_or_default(), file.now].map(Vec::from_iter);
-            return outside::report(&self.source, &file.path, &earlier, &now, |one| one.message.clone());
+            return files_outside_root::report(&self.source, &file.path, &earlier, &now, |one| one.message.clone());
         }
         let text: Arc<str> = disk::text(&self.root.join(&file.path)).await?.into();
         let now = FileText { path: file.path, text: Arc::clone(&text) };

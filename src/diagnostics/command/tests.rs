@@ -7,7 +7,7 @@ use crate::command::command_config::{Columns, CommandConfig, CommandFormat};
 use crate::model::{
     Confidence, Diagnostic, DiagnosticsProvider, FileText, Freshness, Location, Reach, Report, Severity,
 };
-use crate::unasked;
+use crate::unrequested_files;
 use sextant_base::deadline::Deadline;
 
 const PATIENCE_MS: u64 = 60_000;
@@ -101,7 +101,7 @@ async fn only_a_saved_text_is_answered_for() {
 async fn the_news_of_a_run_about_files_that_nobody_asked_about_is_reported_up_to_a_limit() {
     let folder = tempfile::tempdir().unwrap();
     let write = |path: &str, text: &str| fs::write(folder.path().join(path), text).unwrap();
-    let others: Vec<String> = (0..=unasked::MOST).map(|number| format!("b{number:03}.py")).collect();
+    let others: Vec<String> = (0..=unrequested_files::MOST).map(|number| format!("b{number:03}.py")).collect();
     others.iter().for_each(|path| write(path, TEXT));
     let config = CommandConfig { reach: Reach::Project, ..config("cat found; exit 1", false) };
     let provider = CommandProvider::new(config, folder.path(), &[]).expect("a usable command");
@@ -119,9 +119,14 @@ async fn the_news_of_a_run_about_files_that_nobody_asked_about_is_reported_up_to
         let notes: Vec<String> = more.filter_map(|report| report.note.clone()).collect();
         counts.push((now.iter().sum::<usize>(), earlier.iter().sum::<usize>(), notes));
     }
-    let left_out = |files| vec![unasked::not_reported(files)];
+    let left_out = |files| vec![unrequested_files::not_reported(files)];
     // The first of them is known already.
-    let wanted = [(0, 0, vec![]), (1, 0, vec![]), (unasked::MOST, 0, vec![]), (0, unasked::MOST, left_out(1))];
+    let wanted = [
+        (0, 0, vec![]),
+        (1, 0, vec![]),
+        (unrequested_files::MOST, 0, vec![]),
+        (0, unrequested_files::MOST, left_out(1)),
+    ];
     assert_eq!(counts, wanted);
 }
 

@@ -10,8 +10,8 @@ use crate::server::compile_check::{not_reached, source};
 use crate::server::received::{SentDiagnostic, SentText};
 use crate::server::server_client::ServerConnection;
 use crate::server::{Inner, read_diagnostics};
-use crate::unasked::{self, ChangedFindings};
-use crate::{disk, outside};
+use crate::unrequested_files::{self, ChangedFindings};
+use crate::{disk, files_outside_root};
 use sextant_base::lock::lock;
 use sextant_base::path;
 
@@ -19,13 +19,13 @@ use sextant_base::path;
 pub(super) async fn reports(inner: &Inner, run: &ServerConnection, asked: &[String]) -> Vec<Report> {
     let mut changed = changed(inner);
     changed.retain(|file| !asked.contains(&file.path) && inner.covers(&file.path));
-    let more = changed.split_off(changed.len().min(unasked::MOST));
+    let more = changed.split_off(changed.len().min(unrequested_files::MOST));
     let mut reports = Vec::new();
     for file in changed {
         reports.extend(report(inner, run, file).await);
     }
     reports.extend(more.first().map(|file| {
-        let note = unasked::not_reported(more.len());
+        let note = unrequested_files::not_reported(more.len());
         Report { provider: source(inner), ..inner.nothing(&file.path, Freshness::Unavailable, note, 0) }
     }));
     reports
@@ -42,8 +42,14 @@ fn changed(inner: &Inner) -> Vec<ChangedFindings<Vec<SentDiagnostic>>> {
 }
 
 async fn report(inner: &Inner, run: &ServerConnection, file: ChangedFindings<Vec<SentDiagnostic>>) -> Option<Report> {
-    if outside::is_outside(&file.path) {
-        return outside::report(&source(inner), &file.path, &file.earlier.unwrap_or_default(), &file.now, message);
+    if files_outside_root::is_outside(&file.path) {
+        return files_outside_root::report(
+            &source(inner),
+            &file.path,
+            &file.earlier.unwrap_or_default(),
+            &file.now,
+            message,
+        );
     }
     let text: Arc<str> = disk::text(&inner.root.join(&file.path)).await?.into();
     let confidence = confidence::of_server(Freshness::Exact);
@@ -55,7 +61,7 @@ async fn report(inner: &Inner, run: &ServerConnection, file: ChangedFindings<Vec
     let (diagnostics, lost) = read(&file.now);
     let report = inner.nothing(&file.path, Freshness::Exact, String::new(), 0);
     if lost_before.unwrap_or_default() + lost > 0 {
-        let note = Some(unasked::not_reported(1));
+        let note = Some(unrequested_files::not_reported(1));
         return Some(Report { provider: source, freshness: Freshness::Unavailable, note, ..report });
     }
     Some(Report { provider: source, diagnostics, note: None, unasked: Some(Unasked { text, earlier }), ..report })

@@ -1,18 +1,19 @@
 //! A language server without an editor, as a provider of diagnostics: the state that outlives its restarts.
 
-pub mod actions;
 mod client_capabilities;
 mod compile_check;
 mod compile_runs;
 mod compiled_elsewhere;
 mod connection;
 pub mod content_length;
+pub mod detect_servers;
 pub mod documents;
 mod header_files;
 mod json_rpc;
 pub mod language_id;
 mod late_answers;
 mod liveness;
+pub mod name_requests;
 mod provider;
 mod pull;
 mod push_freshness;
@@ -21,8 +22,8 @@ mod received;
 pub mod restart;
 mod saves;
 mod server_client;
+pub mod server_code_actions;
 pub mod server_config;
-pub mod server_lookup;
 mod server_status;
 mod settle;
 mod supervise;
@@ -33,10 +34,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use lsp_types::{
-    ApplyWorkspaceEditResult, DidChangeWatchedFilesNotification, DidChangeWatchedFilesParams, FileChangeType,
-    FileEvent, LspAny,
-};
+use lsp_types::{ApplyWorkspaceEditResult, DidChangeWatchedFilesNotification, DidChangeWatchedFilesParams};
+use lsp_types::{FileChangeType, FileEvent, LspAny};
 use tokio::sync::watch;
 
 use crate::disk;
@@ -54,7 +53,7 @@ use crate::server::server_client::ServerConnection;
 use crate::server::server_config::ServerConfig;
 use crate::server::server_status::Mood;
 use crate::server_facts::QUIET;
-use crate::unasked::LastRun;
+use crate::unrequested_files::LastRun;
 use sextant_base::lock::lock;
 
 /// Edits that one fix may send.

@@ -17,7 +17,7 @@ use crate::commands::undo::undo_lines::{self, StandingChange};
 use crate::commands::undo::{self, UndoRequest, Undone, redo};
 use crate::commands::{ask, changed_text, forget, remember};
 use crate::durable::stored_traces::{self, Traced};
-use crate::edit::once::{self, EditMade};
+use crate::edit::idempotent_edit::{self, EditMade};
 use crate::edit::questions::UserQuestion;
 use crate::edit::{edit_transaction, questions, recover};
 use crate::editor::Editor;
@@ -293,7 +293,7 @@ impl Engine {
 
     /// The state of the edit of the call with this name.
     pub async fn made(&self, once: &str) -> Result<EditMade, Failure> {
-        once::made(&self.session.edits, once).await
+        idempotent_edit::made(&self.session.edits, once).await
     }
 
     /// Notes that a client will not call again.

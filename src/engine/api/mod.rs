@@ -28,7 +28,7 @@ pub use crate::commands::undo::list::{self as history, History, UndoState};
 pub use crate::commands::undo::undo_lines::StandingChange;
 pub use crate::commands::undo::{UndoRequest, Undone};
 pub use crate::durable::stored_traces::{Traced, list_markdown as traces_markdown};
-pub use crate::edit::once::EditMade;
+pub use crate::edit::idempotent_edit::EditMade;
 pub use crate::memory::statistics;
 pub use crate::state::agent_config::{Config, PlanMode};
 pub use crate::state::approvals::UserAnswer;
@@ -74,4 +74,4 @@ pub use crate::editor::{
 // Tools.
 pub use crate::tools::command_permission::objection as command_objection;
 pub use crate::tools::tool::{OutsideTool, ToolDefinition};
-pub use crate::tools::{for_clients as client_tools, outside as outside_tools, specs as tool_specs};
+pub use crate::tools::tool_list::{for_clients as client_tools, mcp_tools, specs as tool_specs};

@@ -13,7 +13,7 @@ use crate::memory::keep;
 use crate::plan::work_mode::{Mode, Phase};
 use crate::planner::ending;
 use crate::run::unfit_ending::{self, CameTo};
-use crate::run::{act, choose_loop, finish, requested, run_loop, start};
+use crate::run::{choose_loop, finish, requested, run_loop, run_tool_call, start};
 use crate::state::dialogue::Dialogue;
 use crate::state::edit_service::EditService;
 use crate::state::outcome::{Ended, Ending, Outcome};
@@ -106,7 +106,7 @@ pub(crate) async fn run_ask(
     let ended = match direct {
         Some(direct) => {
             task.work.step += 1;
-            let (result, ok) = act::act(edits, model, task, &direct.action, direct.reason).await;
+            let (result, ok) = run_tool_call::act(edits, model, task, &direct.action, direct.reason).await;
             task.conversation.results.push(result.clone());
             match &direct.otherwise {
                 Some(scope) if !ok => {

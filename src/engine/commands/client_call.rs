@@ -11,7 +11,7 @@ use tracing::Instrument;
 
 use crate::diagnostics::{collect_diagnostics, reached};
 use crate::durable::{self, open_store, stack, stored_review, stored_traces};
-use crate::edit::once::{self, EditMade};
+use crate::edit::idempotent_edit::{self, EditMade};
 use crate::edit::{edit_transaction, recover};
 use crate::editor::event::Event;
 use crate::events::envelope::TaskEvent;
@@ -64,7 +64,7 @@ pub(crate) async fn call(
     once: Option<String>,
     cancel: &CancellationToken,
 ) -> Result<OutsideAnswer, Failure> {
-    once.as_deref().map_or(Ok(()), once::check)?;
+    once.as_deref().map_or(Ok(()), idempotent_edit::check)?;
     let own = cancel.child_token();
     let ends = own.clone().drop_guard();
     let (sender, receiver) = oneshot::channel();
@@ -244,7 +244,7 @@ async fn again(
     once: Option<&str>,
     file: Option<String>,
 ) -> Option<Result<OutsideAnswer, Failure>> {
-    match once::made(edits, once?).await {
+    match idempotent_edit::made(edits, once?).await {
         Ok(known) if known.made && file.as_ref().is_some_and(|file| !known.files.contains(file)) => {
             let (made, wanted) = (known.files.join(", "), file.unwrap_or_default());
             let message = format!("this value of `once` names an edit of {made}, and this one is of {wanted}");

@@ -8,7 +8,7 @@ use crate::memory::keep;
 use crate::plan::Plan;
 use crate::plan::plan_event::plan_event;
 use crate::plan::work_mode::Phase;
-use crate::planner::{replan, rewritten};
+use crate::planner::{replan, validate_edited_plan};
 use crate::state::edit_service::EditService;
 use crate::state::plan_service::PlanService;
 use crate::state::taken_plan::TakenPlan;
@@ -61,20 +61,20 @@ pub(crate) async fn edit_plan(
     };
     // The scope that an earlier text of the plan has added is not the user's wish any more.
     let asked = task.progress.asked_scope.get_or_insert_with(|| task.work.scope.clone()).clone();
-    let new = rewritten::rewritten(edits, &asked, plan, text).await.map_err(PlanRefused::Faults)?;
+    let new = validate_edited_plan::rewritten(edits, &asked, plan, text).await.map_err(PlanRefused::Faults)?;
     let changes = replan::changes(plan, &new);
     if !changes.is_empty() {
         task.work.take_up(&edits.hub.events);
         task.work.events.did(TaskFact::PlanChanged { words: "edited by hand".to_owned(), changes });
         keep::keep(&edits.store, &task.work, &mut task.keep).await;
     }
-    let named = rewritten::outside(&task.work.scope, &new);
+    let named = validate_edited_plan::outside(&task.work.scope, &new);
     if !named.is_empty() {
         let names: Vec<String> = named.iter().map(ToString::to_string).collect();
         let why = format!("the user's plan names {}", names.join(", "));
         task.work.events.trace(1, Trace::new(Effect::Understood, "the scope", "named", why));
     }
-    task.work.scope = asked.widened(&rewritten::outside(&asked, &new));
+    task.work.scope = asked.widened(&validate_edited_plan::outside(&asked, &new));
     task.progress.question = None;
     durable::keep_plan(&edits.store, &new, task).await;
     let phase = if new.steps.iter().any(|step| step.result.output.is_some()) { Phase::Paused } else { Phase::Planning };

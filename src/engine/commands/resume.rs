@@ -10,7 +10,7 @@ use crate::diagnostics::collect_diagnostics;
 use crate::durable::resumable::{self, WaitingTask};
 use crate::durable::task_state::Running;
 use crate::durable::{self, open_store, stored_traces};
-use crate::edit::lost;
+use crate::edit::lost_edits;
 use crate::edit::recover::{self, recorded};
 use crate::edit::{edit_transaction, rollback};
 use crate::editor::Document;
@@ -140,7 +140,7 @@ async fn open_lost_steps(
     plan: &mut Plan,
     journal: &Journal,
 ) -> Result<(), Failure> {
-    for (number, files) in lost::in_files(workspace, journal).await?.lost {
+    for (number, files) in lost_edits::in_files(workspace, journal).await?.lost {
         let Some(step) = plan.steps.get_mut(number.saturating_sub(1)).filter(|step| step.state == StepState::Done)
         else {
             continue;
@@ -161,7 +161,8 @@ async fn tell_lost_edits(
     conversation: &mut Conversation,
     journal: &Journal,
 ) -> Result<(), Failure> {
-    let files: BTreeSet<String> = lost::in_files(&hub.workspace, journal).await?.lost.into_values().flatten().collect();
+    let files: BTreeSet<String> =
+        lost_edits::in_files(&hub.workspace, journal).await?.lost.into_values().flatten().collect();
     if files.is_empty() {
         return Ok(());
     }

@@ -10,7 +10,7 @@ use crate::state::workspace::Workspace;
 use sextant_base::deadline::Deadline;
 use sextant_base::path;
 use sextant_base::positions::{Encoding, LineIndex};
-use sextant_diagnostics::server::server_lookup::NameQuestion;
+use sextant_diagnostics::server::name_requests::NameQuestion;
 
 /// Names of one edit that are asked about. Each makes a server search the project.
 const MOST_NAMES: usize = 16;

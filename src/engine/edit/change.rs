@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::diagnostics::{collect_diagnostics, reached, step_verdict};
 use crate::edit::look_ahead::{LookedAhead, look_ahead, texts_before};
-use crate::edit::{edit_guard, edit_transaction, permissions, preview, rebase_edit, review_before, rollback};
+use crate::edit::{edit_guard, edit_transaction, permissions, preview, review_before, rollback, stale_edit};
 use crate::editor::editor_error::EditorError;
 use crate::editor::{Applied, Document, Editor};
 use crate::plan::work_mode::Mode;
@@ -36,7 +36,7 @@ use sextant_base::lock::lock;
 use sextant_diagnostics::located::Namer;
 use sextant_diagnostics::model::Report;
 use sextant_diagnostics::policy::{Effect, Trace};
-use sextant_store::workspace::beneath;
+use sextant_store::workspace::open_beneath;
 
 /// Carries out an edit of a tool and words the diagnostics that it introduced. A refused edit writes nothing.
 pub(crate) async fn edit(
@@ -93,7 +93,7 @@ pub(crate) async fn change_within(
     };
     collect_diagnostics::take_late(&edits.hub, work).await;
     let (mut wanted, mut notes) = (wanted, Vec::new());
-    for tried in 0..rebase_edit::TRIES {
+    for tried in 0..stale_edit::TRIES {
         let known = work.reports.begun();
         match attempt(edits, work, &wanted, &doubts, when, deadline).await {
             // The file was changed between its reading and this edit.
@@ -102,13 +102,13 @@ pub(crate) async fn change_within(
                 if tried > 0 {
                     // Edits of other files go on meanwhile.
                     drop(turn);
-                    rebase_edit::rest(edits.workspace.editor.as_ref(), &path).await;
+                    stale_edit::rest(edits.workspace.editor.as_ref(), &path).await;
                     turn = edits.making.turn.lock().await;
                 }
                 // A deferred edit is answered against the text before its first edit.
                 let put_off = work.reports.deferred.as_ref().is_some_and(|burst| burst.changes(&path));
                 let moved =
-                    if put_off { None } else { rebase_edit::moved(edits.workspace.editor.as_ref(), &wanted).await };
+                    if put_off { None } else { stale_edit::moved(edits.workspace.editor.as_ref(), &wanted).await };
                 let Some((moved, changed)) = moved else {
                     return Err(EditorError::Stale(path).into());
                 };
@@ -237,7 +237,7 @@ async fn to_be_made(
     let files = files_before(workspace.editor.as_ref(), &work.journal, wanted).await;
     let made = wanted.iter().filter(|want| matches!(want, EditRequest::Create { .. }));
     let folders: BTreeSet<String> =
-        made.flat_map(|want| beneath::missing_folders(workspace.root.path(), want.path())).collect();
+        made.flat_map(|want| open_beneath::missing_folders(workspace.root.path(), want.path())).collect();
     let checkpoint = checkpoint(store, work, files, symbols);
     in_flight::PendingChange {
         task: work.journal.task.clone(),

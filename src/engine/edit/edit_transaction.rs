@@ -27,7 +27,7 @@ use crate::state::task_store::TaskStore;
 use crate::state::workspace::Workspace;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
-use sextant_store::workspace::beneath;
+use sextant_store::workspace::open_beneath;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// The time that a command waits for an editor whose changes it needs to know.
@@ -244,7 +244,7 @@ async fn carry_out(
         }
     }
     if restores_marks {
-        checkpoint.folders.iter().for_each(|folder| beneath::remove_empty(at.root.path(), folder));
+        checkpoint.folders.iter().for_each(|folder| open_beneath::remove_empty(at.root.path(), folder));
     }
     for (file, done) in checkpoint.files.iter_mut().zip(&applied) {
         let now = done.document.as_ref().map(|document| &*document.text);

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use sextant_base::path;
 use sextant_base::positions::{Encoding, Position, Range};
-use sextant_diagnostics::server::server_lookup::{LookupError, NameQuestion};
+use sextant_diagnostics::server::name_requests::{LookupError, NameQuestion};
 
 /// The most places that are read from one answer.
 pub const MOST_PLACES: usize = 5000;

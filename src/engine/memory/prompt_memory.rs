@@ -7,10 +7,10 @@ use crate::editor::event::Event;
 use crate::events::fact::{RecallFact, TaskFact};
 use crate::events::stream::EventStream;
 use crate::memory::{self, chosen_preferences, learn, mode_of};
-use crate::state::kind;
 use crate::state::memory_handle::Remember;
 use crate::state::notes::short;
 use crate::state::task::{Conversation, TaskWork};
+use crate::state::task_kind;
 use crate::state::task_store::TaskStore;
 use sextant_base::clock::now_ms;
 use sextant_base::plural::counted;
@@ -214,7 +214,7 @@ pub(crate) async fn memory_part(
     let mode = mode_of(work.mode);
     let limit = recall_limits::limit(mode);
     let mut kinds: Vec<String> = codes.iter().take(CODES).map(|code| format!("fix {code}")).collect();
-    let own = if planning { kind::plan_kind(&work.request) } else { kind::kind(&work.request, &codes) };
+    let own = if planning { task_kind::plan_kind(&work.request) } else { task_kind::kind(&work.request, &codes) };
     if !kinds.contains(&own) {
         kinds.push(own);
     }

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use crate::plan::inputs::TARGET;
 use crate::plan::{Step, StepKind};
-use crate::run::named::leaves_alone;
 use crate::run::request_names;
+use crate::run::widen_scope::leaves_alone;
 use crate::state::analysis::Meaning;
 use crate::state::task_scope::Scope;
 use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_store::workspace::root::{PathError, Root};
 use sextant_store::workspace::workspace_files::{self, MOST_PARSED};
-use sextant_text::symbols::near_path;
+use sextant_text::symbols::nearest_file;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Words by which a step says that its file is a new one.
@@ -125,7 +125,7 @@ fn new_file(root: &Root, words: &str) -> Result<Option<String>, String> {
     let Some(new) = new.filter_map(|name| request_names::new_file(root, &name)).next() else { return Ok(None) };
     let is_made = words.split(|c: char| !c.is_alphabetic()).any(|word| NEW.contains(&word.to_lowercase().as_str()));
     let files = if is_made { Vec::new() } else { workspace_files::list(root, "", MOST_PARSED).files };
-    match near_path::nearest(&new, &files) {
+    match nearest_file::nearest(&new, &files) {
         Some(near) => {
             Err(format!("{new} is not there: did you mean {near}? For a new file add the line `creates: {new}`"))
         }

@@ -4,14 +4,14 @@
 use tokio_util::sync::CancellationToken;
 
 use crate::plan::work_mode::Mode;
-use crate::run::calls::{action, is_look, result_of};
 use crate::run::converse::within;
-use crate::run::{act, compaction_summary, model_turn};
+use crate::run::schedule_calls::{action, is_look, result_of};
+use crate::run::{compaction_summary, model_turn, run_tool_call};
 use crate::state::approvals::Approvals;
 use crate::state::edit_service::EditService;
 use crate::state::task::Task;
 use crate::state::transcript::Transcript;
-use crate::tools;
+use crate::tools::tool_list;
 use sextant_base::failure::Failure;
 use sextant_model::chat::{ChatInput, ChatReply, ToolResult, ToolUse};
 use sextant_model::input::PlanInput;
@@ -93,7 +93,7 @@ pub(crate) async fn ask(
         task.work.step = round;
         let looks: Vec<_> =
             reply.uses.iter().filter(|used| used.problem.is_none() && is_look(used)).map(action).collect();
-        let looked = act::look_together(edits, model, task, &looks, "").await;
+        let looked = run_tool_call::look_together(edits, model, task, &looks, "").await;
         let results = results(&reply.uses, looked, talk.budget);
         task.work.step = 0;
         task.conversation.transcript.results(results);
@@ -114,7 +114,7 @@ fn written(reply: &ChatReply) -> String {
 }
 
 fn read(reply: &ChatReply) -> Result<PlanReply, ModelError> {
-    let reading = reply::plan(&reply.text, tools::specs());
+    let reading = reply::plan(&reply.text, tool_list::specs());
     reading.value.ok_or_else(|| ModelError::Unusable { problems: reading.problems, text: reply.text.clone() })
 }
 

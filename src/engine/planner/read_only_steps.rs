@@ -15,8 +15,8 @@ use crate::plan::step_errors::StepError;
 use crate::plan::work_mode::Mode;
 use crate::plan::{Plan, StepKind, StepState};
 use crate::planner::alternatives;
-use crate::planner::attempt::{self, Tried};
 use crate::planner::evaluate_checks::{self, unmet};
+use crate::planner::run_step::{self, Tried};
 use crate::state::answer_status::Status;
 use crate::state::comparison::Verdict;
 use crate::state::edit_service::EditService;
@@ -165,11 +165,11 @@ async fn look_context(
         let facts = StepReport { unresolved: Some(why.clone()), ..StepReport::default() };
         Tried::failed(StepError::Unresolved, why, facts)
     };
-    let inputs = attempt::resolve_inputs(store, plan, step).await.map_err(unresolved)?;
+    let inputs = run_step::resolve_inputs(store, plan, step).await.map_err(unresolved)?;
     // A search looks for the places that use its target.
     let symbols = match step.kind {
         StepKind::Search => step.symbols.clone(),
-        _ => attempt::with_target(workspace, step, &inputs, scope).await.map_err(unresolved)?,
+        _ => run_step::with_target(workspace, step, &inputs, scope).await.map_err(unresolved)?,
     };
     let (number, title, kind) = (index + 1, step.title.clone(), step.kind);
     let mut context = ModuleContext { number, title, kind, inputs, symbols, memory: Vec::new() };

@@ -15,10 +15,10 @@ use crate::plan::step_errors::{StepError, Then};
 use crate::plan::user_question::Question;
 use crate::plan::work_mode::Phase;
 use crate::plan::{Plan, Step, StepState, Steps, depends, plan_event};
-use crate::planner::attempt::{self, Tried};
 use crate::planner::ending::{self, goes_on, resumable};
+use crate::planner::run_step::{self, Tried};
 use crate::planner::step_result::{self, about, number, take};
-use crate::planner::{alternatives, read_only_steps, replan, rewritten, step_rollback};
+use crate::planner::{alternatives, read_only_steps, replan, step_rollback, validate_edited_plan};
 use crate::run::run_loop;
 use crate::state::approvals::Approvals;
 use crate::state::edit_service::EditService;
@@ -118,7 +118,7 @@ async fn gone_elsewhere(events: &EventStream, plans: &PlanService, plan: Plan, t
 /// # Errors
 /// Nobody has read the plan: its approval is no consent to more than the request.
 fn consent(approvals: &Approvals, plan: &Plan, work: &mut TaskWork) -> Result<(), Failure> {
-    let outside = rewritten::outside(&work.scope, plan);
+    let outside = validate_edited_plan::outside(&work.scope, plan);
     if outside.is_empty() {
         return Ok(());
     }
@@ -284,7 +284,7 @@ async fn run_edit(
         task.work.intent.consent.withheld.clear();
         task.work.intent.consent.foreseen.clear();
         let (scope, request) = (task.work.scope.clone(), task.work.request.clone());
-        let tried = Box::pin(attempt::try_step(edits, model, plan, index, task, fallback, cancel));
+        let tried = Box::pin(run_step::try_step(edits, model, plan, index, task, fallback, cancel));
         let tried = stop::unless_stopped(&edits.making, cancel, tried).instrument(span::plan_step(index)).await;
         // A stop drops the try wherever it stands.
         (task.work.scope, task.work.request) = (scope, request);

@@ -3,7 +3,7 @@
 use crate::diagnostics::{collect_diagnostics, step_verdict};
 use crate::durable;
 use crate::plan::{Plan, Step, StepState, plan_event};
-use crate::planner::attempt::Tried;
+use crate::planner::run_step::Tried;
 use crate::state::edit_service::EditService;
 use crate::state::plan_service::PlanService;
 use crate::state::task::{Task, TaskProgress, TaskWork};

@@ -12,7 +12,7 @@ use crate::state::task::TaskWork;
 use crate::state::task_scope::Scope;
 use crate::state::task_store::TaskStore;
 use crate::state::workspace::Workspace;
-use crate::tools::{self, check, run_command};
+use crate::tools::{check, run_command, tool_list};
 use crate::{step_executors, target};
 use sextant_base::failure::Failure;
 use sextant_model::step::{Model, PlanReply, PlanReplyStep};
@@ -94,7 +94,7 @@ impl ReadStep {
 pub(crate) async fn check_step(edits: &EditService, scope: &Scope, given: ReadStep, before: &[&Step]) -> Checked {
     let mut problems = Vec::new();
     let Step { title, kind, because, expect, inputs, after, checks, fallback, .. } = given.step;
-    problems.extend(without_tools(kind, tools::specs()).map(|problem| StepFault::of("kind", problem)));
+    problems.extend(without_tools(kind, tool_list::specs()).map(|problem| StepFault::of("kind", problem)));
     problems.extend(references(&inputs, &after, before));
     for input in &inputs {
         if matches!(input.value, Value::Preference(_) | Value::Variable(_))
@@ -334,9 +334,10 @@ mod tests {
     #[test]
     fn a_kind_without_its_tools_is_said_before_the_start() {
         for (_, kind) in StepKind::ALL {
-            assert_eq!(without_tools(kind, tools::specs()), None);
+            assert_eq!(without_tools(kind, tool_list::specs()), None);
         }
-        let edits: Vec<ToolSpec> = tools::specs().iter().filter(|tool| tool.access == Access::Edit).cloned().collect();
+        let edits: Vec<ToolSpec> =
+            tool_list::specs().iter().filter(|tool| tool.access == Access::Edit).cloned().collect();
         assert_eq!(without_tools(StepKind::Edit, &edits), None);
         let problem = without_tools(StepKind::Search, &edits).unwrap();
         assert_eq!(problem, "no tool is there for a step of kind search");

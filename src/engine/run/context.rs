@@ -16,7 +16,7 @@ use crate::state::edit_service::EditService;
 use crate::state::render;
 use crate::state::task::{Conversation, OfferReports, Task, TaskWork};
 use crate::state::{comparison, wanted_diagnostics};
-use crate::tools;
+use crate::tools::tool_list;
 use sextant_base::deadline::{AnswerWait, Deadline};
 use sextant_base::token_estimate;
 use sextant_diagnostics::grouping;
@@ -186,7 +186,7 @@ async fn context(
     let unsettled = reported::unsettled(&edits.hub, &work.scope).await;
     let guides = planning || talks || work.step > 1 || work.mode != Mode::Simple;
     ModelContext {
-        tools: tools::specs(),
+        tools: tool_list::specs(),
         request: request_facts(work, &texts),
         sources: SourceFacts { texts, workspace },
         reports: ReportFacts {

@@ -8,12 +8,12 @@ use crate::durable;
 use crate::editor::event::Event;
 use crate::plan::plan_progress::PlanProgress;
 use crate::plan::work_mode::Mode;
-use crate::run::calls::{Ran, carry_out};
 use crate::run::completion_checks::unfinished;
 use crate::run::control;
 use crate::run::model_turn::{answered, next_step};
 use crate::run::paragraphs::Paragraphs;
 use crate::run::run_loop::{RESULTS, model_failure};
+use crate::run::schedule_calls::{Ran, carry_out};
 use crate::run::{compaction_summary, context, sources};
 use crate::state::agent_config::Config;
 use crate::state::approvals::Approvals;
@@ -23,7 +23,7 @@ use crate::state::task::{Conversation, Task, TaskCounts, TaskWork};
 use crate::state::task_store::TaskStore;
 use crate::state::transcript::Transcript;
 use crate::state::{span, steering, stop, unusable_reply};
-use crate::tools;
+use crate::tools::tool_list;
 use sextant_base::failure::Failure;
 use sextant_base::one_line::headline;
 use sextant_base::token_estimate::head_and_tail;
@@ -110,7 +110,7 @@ pub(crate) async fn converse(
 /// provider's cache.
 pub(crate) fn tools(approvals: &Approvals, mode: Mode, commands: bool) -> Vec<ToolSpec> {
     let controls = control::offered(mode, approvals.can_ask());
-    offered(tools::specs(), commands).chain(controls).cloned().collect()
+    offered(tool_list::specs(), commands).chain(controls).cloned().collect()
 }
 
 /// Adds the facts that the model needs to begin with; returns whether commands may be run. A task that was stopped goes
@@ -187,7 +187,7 @@ async fn take(
         return ends(edits, &mut task.work, &mut task.conversation.transcript, talk, text).await;
     }
     let Ran { results, ended, done, has_new, .. } = carry_out(edits, model, task, &talk.tools, &uses, &text).await;
-    if uses.iter().any(|used| find(tools::specs(), &used.tool).is_some()) {
+    if uses.iter().any(|used| find(tool_list::specs(), &used.tool).is_some()) {
         talk.paragraphs.interrupt();
     }
     let ok = results.iter().any(|result| result.ok);

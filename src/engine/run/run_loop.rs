@@ -7,10 +7,10 @@ use tracing::Instrument;
 use crate::durable;
 use crate::events::fact::TaskFact;
 use crate::plan::plan_progress::PlanProgress;
-use crate::run::act::act;
 use crate::run::completion_checks::unfinished;
 use crate::run::model_turn::{answered, next_step};
 use crate::run::paragraphs::Paragraphs;
+use crate::run::run_tool_call::act;
 use crate::run::{context, early_stop, step_contract};
 use crate::state::edit_service::EditService;
 use crate::state::in_flight::Making;
@@ -18,7 +18,7 @@ use crate::state::outcome::Ended;
 use crate::state::task::{Conversation, Task, TaskWork};
 use crate::state::task_store::TaskStore;
 use crate::state::{span, steering, stop, unusable_reply};
-use crate::tools;
+use crate::tools::tool_list;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_model::input::StepInput;
 use sextant_model::step::{Action, LastResult, Model, ModelError, Spoken, StepReply};
@@ -220,7 +220,7 @@ pub(crate) async fn look_further(edits: &EditService, model: &dyn Model, task: &
 }
 
 pub(crate) fn refused(more: &[Action]) -> Option<String> {
-    let only = || looks(tools::specs());
+    let only = || looks(tool_list::specs());
     let other = more.iter().find(|action| !only().any(|tool| tool.name == action.tool))?;
     Some(format!("`more` takes only {}; {} does more, so none of `more` ran", names(only()), other.tool))
 }

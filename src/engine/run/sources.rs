@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::run::named;
+use crate::run::widen_scope;
 use crate::state::journal::Journal;
 use crate::state::task::TaskWork;
 use crate::state::task_scope::{Scope, source};
@@ -120,7 +120,7 @@ pub(crate) async fn imports(workspace: &Workspace, work: &mut TaskWork) -> Vec<(
 
 fn is_left_alone(journal: &Journal, path: &SymbolPath) -> bool {
     let last = path_spelling::last_name(&path.names);
-    let alone = |name: &str| !name.is_empty() && named::leaves_alone(&journal.request, name);
+    let alone = |name: &str| !name.is_empty() && widen_scope::leaves_alone(&journal.request, name);
     alone(&path.file) || alone(last)
 }
 

@@ -9,7 +9,7 @@ use crate::editor::Document;
 use crate::editor::event::{Event, WaitPhase};
 use crate::memory::keep;
 use crate::plan::work_mode::Mode;
-use crate::run::{named, quickfix_lists, repair_scope, request_names};
+use crate::run::{quickfix_lists, repair_scope, request_names, widen_scope};
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_service::EditService;
 use crate::state::request::Request;
@@ -46,7 +46,7 @@ pub(crate) async fn begin(
     span::belongs_to(&task);
     edits.store.note_asked(&task.work.journal.task, &request.text);
     request_names::analyse_into(&edits.workspace, &mut task.work.intent, &task.work.request).await;
-    named::widen(&edits.workspace, &edits.hub.events, &mut task.work).await;
+    widen_scope::widen(&edits.workspace, &edits.hub.events, &mut task.work).await;
     repair_scope::narrow(&edits.workspace, model.needs_providers(), &mut task.work).await;
     edits.hub.events.show(Event::Started {
         request: request.text.clone(),
@@ -68,7 +68,7 @@ pub(crate) async fn begin(
         refuse_blind(&documents, &known)?;
     }
     permissions::begin_on_reports(&edits.hub, &task).await?;
-    named::widen_to_codes(&mut task.work, &known).await;
+    widen_scope::widen_to_codes(&mut task.work, &known).await;
     task.work.remember_start(&known, false);
     request_names::weigh_named(&task.work.events, &task.work.request, &mut task.work.intent.analysis, &known).await;
     review_texts::take_in(edits).await;

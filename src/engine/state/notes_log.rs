@@ -7,8 +7,8 @@ use std::time::Duration;
 use crate::events::envelope::{EventEnvelope, TaskEvent};
 use crate::events::fact::{CallFact, PlanEndFact, PlanFact, RecallFact, RunFact, StepChange, StepFact, TaskFact};
 use crate::events::stream::Observer;
-use crate::state::kind;
 use crate::state::notes::{Approach, CLAUSE, Counted, Draft, Notes, SENTENCE, Tally, short};
+use crate::state::task_kind;
 use sextant_base::lock::lock;
 use sextant_base::one_line::quoted;
 use sextant_base::plural::counted;
@@ -173,7 +173,7 @@ fn tried(notes: &mut Notes, call: &CallFact) {
         return;
     }
     let code = call.fix.as_ref().map(|fix| &fix.code).filter(|code| !code.is_empty());
-    let kind = code.map_or_else(|| kind::kind(&call.goal, &notes.codes), |code| format!("fix {code}"));
+    let kind = code.map_or_else(|| task_kind::kind(&call.goal, &notes.codes), |code| format!("fix {code}"));
     notes.approaches.push(Approach {
         kind,
         approach: call.fix.as_ref().map_or(&call.tool, |fix| &fix.title).clone(),
@@ -206,7 +206,7 @@ fn plan_changed(notes: &mut Notes, request: &str, words: &str, changes: &[StepCh
             }
             StepChange::TakenOut { title } => {
                 let title = short(title, 80);
-                let (kind, note) = (kind::plan_kind(request), format!("taken out by the user: {words}"));
+                let (kind, note) = (task_kind::plan_kind(request), format!("taken out by the user: {words}"));
                 let (approach, checkpoint) = (format!("step {title}"), String::new());
                 notes.approaches.push(Approach { kind, approach, success: false, note, checkpoint });
                 format!("The user took the step “{title}” out of the plan.")
@@ -236,7 +236,7 @@ fn run_ended(notes: &mut Notes, request: &str, run: &RunFact) {
 }
 
 fn plan_ended(notes: &mut Notes, request: &str, run: &RunFact, plan: &PlanEndFact) {
-    let (kind, success) = (kind::plan_kind(request), run.how == Outcome::Success);
+    let (kind, success) = (task_kind::plan_kind(request), run.how == Outcome::Success);
     if success {
         let titles: Vec<String> = plan.steps.iter().map(|title| short(title, 60)).collect();
         let content = format!("{kind}: {} worked: {}", counted(titles.len(), "step"), titles.join("; "));

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use sextant_diagnostics::files_outside_root;
 use sextant_diagnostics::model::{Diagnostic, Freshness, Report, Unasked};
-use sextant_diagnostics::outside;
 
 /// A fresh report and its text. `text` is `None` where the file does not exist.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,7 +57,7 @@ impl SnapshotStore {
 
     /// Takes a report on a file that nobody asked about.
     pub(crate) fn take_unasked(&mut self, report: &Report, unasked: &Unasked) {
-        if outside::is_outside(&report.file) {
+        if files_outside_root::is_outside(&report.file) {
             self.silent.remove(&(report.file.clone(), report.provider.clone()));
             return;
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::edit::{change, rebase_edit};
+use crate::edit::{change, stale_edit};
 use crate::editor::Document;
 use crate::state::edit_request::{EditRequest, When};
 use crate::state::edit_service::EditService;
@@ -45,7 +45,7 @@ pub(crate) struct Worked {
 /// Refuses an edit of a text that the model has seen in another state, and shows it the current one.
 pub(crate) fn refuse_stale(seen_texts: &mut SeenTexts, document: &Document) -> Result<(), Failure> {
     match seen_texts.other_than(&document.path, &document.text) {
-        Some(seen) => Err(rebase_edit::refuse(seen_texts, document, &seen)),
+        Some(seen) => Err(stale_edit::refuse(seen_texts, document, &seen)),
         None => Ok(()),
     }
 }
@@ -69,7 +69,7 @@ pub(crate) async fn make(
         },
         Some(seen) => match moved(&task_work.reports, &document, seen, work) {
             Some(worked) => worked,
-            None => return Err(rebase_edit::refuse(&mut task_work.seen, &document, seen)),
+            None => return Err(stale_edit::refuse(&mut task_work.seen, &document, seen)),
         },
     };
     let wanted = vec![EditRequest::change(document, hunks, of_symbols)];
@@ -106,7 +106,7 @@ fn moved(
     let put_off = reports.deferred.as_ref().is_some_and(|burst| burst.changes(&document.path));
     let then = Document { text: seen.into(), ..document.clone() };
     let worked = work(&then).ok().filter(|worked| worked.of_symbols && !put_off)?;
-    let (hunks, note) = rebase_edit::onto(document, seen, &worked.hunks)?;
+    let (hunks, note) = stale_edit::onto(document, seen, &worked.hunks)?;
     if !is_in_symbols(document, seen, &worked.hunks) {
         // The quoted text must stand there as it did, with the lines that the edit leaves alone.
         let now = work(document).ok().and_then(|worked| apply(&document.text, &worked.hunks).ok());

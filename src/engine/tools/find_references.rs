@@ -22,7 +22,7 @@ use sextant_base::failure::Failure;
 use sextant_base::path;
 use sextant_base::plural::counted;
 use sextant_base::positions::{Encoding, LineIndex, Range};
-use sextant_diagnostics::server::server_lookup::NameQuestion;
+use sextant_diagnostics::server::name_requests::NameQuestion;
 use sextant_model::step::Model;
 use sextant_model::tools::Access;
 use sextant_store::workspace::root::Root;

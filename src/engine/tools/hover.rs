@@ -13,7 +13,7 @@ use crate::tools::symbol_lookup;
 use crate::tools::tool::{Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::Failure;
-use sextant_diagnostics::server::server_lookup::NameQuestion;
+use sextant_diagnostics::server::name_requests::NameQuestion;
 use sextant_model::step::Model;
 use sextant_model::tools::Access;
 

@@ -28,7 +28,7 @@ use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::plural::counted;
 use sextant_base::positions::{LineIndex, Range};
 use sextant_diagnostics::policy::{Effect, Trace};
-use sextant_diagnostics::server::server_lookup::NameQuestion;
+use sextant_diagnostics::server::name_requests::NameQuestion;
 use sextant_model::step::Model;
 use sextant_model::tools::Access;
 use sextant_store::workspace::root::Root;

@@ -1,8 +1,8 @@
 //! Decides whether an allowed command reads whole folders, and finds the files in them that the user has not allowed.
 
 use sextant_base::one_line::clean;
-use sextant_store::workspace::private::{Sweep, first_below};
 use sextant_store::workspace::root::{PathError, Root};
+use sextant_store::workspace::unshown_files::{Sweep, first_below};
 use sextant_store::workspace::workspace_files;
 
 /// Programs that show or carry the content of a given folder.

@@ -10,7 +10,7 @@ use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, FailureKind, tool_failure};
 use sextant_base::one_line::clean;
 use sextant_base::positions::{Encoding, LineIndex};
-use sextant_diagnostics::server::server_lookup::{LookupError, NameQuestion};
+use sextant_diagnostics::server::name_requests::{LookupError, NameQuestion};
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files::{self, MOST_FILES};
 use sextant_text::symbols::language;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::plan::StepKind;
-use crate::tools::{self, validate_call};
+use crate::tools::{tool_list, validate_call};
 use sextant_model::prompt;
 use sextant_model::tools::{Access, kinds, looks};
 
@@ -12,22 +12,22 @@ mod facts;
 
 #[test]
 fn every_tool_is_listed_once_with_parameters_that_a_reply_can_hold() {
-    for spec in tools::specs() {
-        let same = tools::specs().iter().filter(|other| other.name == spec.name).count();
+    for spec in tool_list::specs() {
+        let same = tool_list::specs().iter().filter(|other| other.name == spec.name).count();
         assert_eq!(same, 1, "{}", spec.name);
         let properties = spec.schema["properties"].as_object().unwrap();
         assert_eq!(spec.parameters.len(), properties.len(), "{}: {}", spec.name, spec.schema);
         assert_eq!(spec.schema["additionalProperties"], json!(false), "{} takes what it does not name", spec.name);
     }
-    let only_look: Vec<&str> = looks(tools::specs()).map(|spec| spec.name.as_str()).collect();
+    let only_look: Vec<&str> = looks(tool_list::specs()).map(|spec| spec.name.as_str()).collect();
     for name in ["read_file", "read_symbol", "list_symbols", "search"] {
         assert!(only_look.contains(&name), "{name} changes nothing: {only_look:?}");
     }
     for name in ["edit_file", "edit_symbol", "write_file", "apply_fix", "run_command"] {
         assert!(!only_look.contains(&name), "{name} does more than look: {only_look:?}");
     }
-    assert!(tools::specs().iter().any(|spec| spec.access == Access::Run));
-    assert_eq!(kinds(tools::specs()), StepKind::ALL.map(|(name, _)| name));
+    assert!(tool_list::specs().iter().any(|spec| spec.access == Access::Run));
+    assert_eq!(kinds(tool_list::specs()), StepKind::ALL.map(|(name, _)| name));
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn a_type_and_its_spec_take_the_same_parameters() {
     // One value of each type for each parameter: the type must read exactly the values that the spec accepts.
     let values =
         [json!("replace"), json!("defer"), json!("x"), json!(3), json!(true), json!(["a"]), json!({}), json!(0.5)];
-    for spec in tools::specs() {
+    for spec in tool_list::specs() {
         let fitting = |name: &str| {
             let parameter = spec.parameters.iter().find(|known| known.name == name).unwrap();
             let alone = |value: &&Value| {
@@ -105,7 +105,7 @@ fn two_calls_with_the_same_parameters_have_the_same_key() {
 #[test]
 fn a_step_with_the_tools_in_use_keeps_to_the_tokens_of_its_mode() {
     for (contract, most) in facts::contracts() {
-        let input = facts::under(contract, tools::specs());
+        let input = facts::under(contract, tool_list::specs());
         let step = prompt::step(&input);
         let (bytes, words) = (step.tokens(), facts::upper_estimate(&facts::both(&step)));
         assert!(bytes < most && words < most, "{bytes} tokens by bytes, {words} by words, at most {most}");

@@ -12,8 +12,8 @@ use crate::state::call_summary::Subject;
 use crate::state::task::TaskWork;
 use crate::state::task_scope::Scope;
 use crate::state::workspace::Workspace;
-use crate::tools;
 use crate::tools::tool::{ToolCall, ToolDefinition};
+use crate::tools::tool_list;
 use sextant_base::failure::{Failure, FailureKind, tool_failure};
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::tools::{Access, names};
@@ -25,20 +25,20 @@ use sextant_text::symbols::symbol_path::SymbolPath;
 /// not fit is refused here, in the same words.
 pub(crate) fn call(name: &str, given: &Value) -> Result<ToolCall, Failure> {
     let unknown = || {
-        let known = format!("the tools are {}", names(tools::specs()));
+        let known = format!("the tools are {}", names(tool_list::specs()));
         tool_failure(format!("there is no tool named {name:?}"), known)
     };
-    read(tools::definition(name).ok_or_else(unknown)?, given)
+    read(tool_list::definition(name).ok_or_else(unknown)?, given)
 }
 
 /// A call of a client outside.
 pub(crate) fn call_outside(name: &str, given: &Value) -> Result<ToolCall, Failure> {
-    let known = || tools::for_clients().map(|tool| tool.name).collect::<Vec<_>>().join(", ");
+    let known = || tool_list::for_clients().map(|tool| tool.name).collect::<Vec<_>>().join(", ");
     let unknown = || {
         let shown: String = name.chars().take(40).collect();
         tool_failure(format!("there is no tool named {shown:?}"), format!("the tools are {}", known()))
     };
-    read(tools::for_clients().find(|tool| tool.name == name).ok_or_else(unknown)?, given)
+    read(tool_list::for_clients().find(|tool| tool.name == name).ok_or_else(unknown)?, given)
 }
 
 fn read(tool: &'static ToolDefinition, given: &Value) -> Result<ToolCall, Failure> {

@@ -16,7 +16,7 @@ use sextant_base::lock::lock;
 use sextant_base::path;
 use sextant_base::positions::{Encoding, LineIndex, Position, Range};
 use sextant_engine::api::QuickfixEntry;
-use sextant_store::workspace::beneath;
+use sextant_store::workspace::open_beneath;
 
 /// The largest file whose lines are looked up on disk, in bytes.
 const LARGEST: u64 = 8 << 20;
@@ -253,7 +253,7 @@ fn text_of(engine: &EngineHost, uri: &str) -> String {
     }
     let root = engine.setup.root.path();
     let relative = path::from_uri(uri).and_then(|file| path::relative(root, &file));
-    relative.and_then(|path| beneath::text(root, &path, LARGEST)).unwrap_or_default()
+    relative.and_then(|path| open_beneath::text(root, &path, LARGEST)).unwrap_or_default()
 }
 
 /// The findings that remain after a change: on their line, or on the line that the same text has moved to.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::engine::action_order::{ActionOrder, AskedFile};
+use crate::engine::proxy_answer_order::{ActionOrder, AskedFile};
 use crate::link::link_channel::{LinkError, LinkSender};
 use crate::link::{EngineSays, ForEditor, Hello};
 use sextant_base::lock::lock;

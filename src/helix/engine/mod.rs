@@ -2,7 +2,6 @@
 //!
 //! It runs from the first proxy until a moment after the last.
 
-mod action_order;
 mod buffers;
 mod changed_lines;
 mod commands;
@@ -16,6 +15,8 @@ mod links;
 mod offered_blocks;
 mod open_documents;
 mod plan_page;
+mod plan_page_text;
+mod proxy_answer_order;
 mod publishing;
 mod question_page;
 mod reading_pages;
@@ -24,8 +25,7 @@ mod request_page;
 mod saved_pages;
 mod servers;
 mod session_display;
-mod spare;
-mod steps;
+mod spare_servers;
 mod streamed_page;
 mod turn_progress;
 mod typing_pause;
@@ -52,7 +52,7 @@ use crate::engine::question_page::QuestionAsked;
 use crate::engine::reading_pages::ReadingPages;
 use crate::engine::request_page::RequestPage;
 use crate::engine::servers::OwnServers;
-use crate::engine::spare::SpareServers;
+use crate::engine::spare_servers::SpareServers;
 use crate::link::link_channel::{self, LinkCall, LinkError, LinkReceiver, LinkReply, LinkSender};
 use crate::link::{EngineSays, Hello, LINK_VERSION, ProxiedServer, ProxySays, Welcome};
 use sextant_base::deadline::Deadline;

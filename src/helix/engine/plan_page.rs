@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::engine::EngineHost;
 use crate::engine::links::{ERROR, INFO};
-use crate::engine::steps::{self, PlanText};
+use crate::engine::plan_page_text::{self, PlanText};
 use crate::engine::streamed_page::{EditorPage, PageKind};
 use crate::link::{EngineSays, OwnActions, OwnHovers};
 use sextant_base::failure::Failure;
@@ -78,8 +78,8 @@ impl PlanPage {
     pub(super) fn dress(&self, engine: &EngineHost) {
         let uri = self.page.uri().to_owned();
         let text = self.page.edited(&engine.buffers).map_or_else(|| self.page.wanted(), |text| text.to_string());
-        let steps = steps::steps(&text);
-        let (items, hovers) = (lock(&self.shown).actions(&steps), steps::hovers(&text, &steps));
+        let steps = plan_page_text::steps(&text);
+        let (items, hovers) = (lock(&self.shown).actions(&steps), plan_page_text::hovers(&text, &steps));
         engine.tell_all(&EngineSays::Actions(OwnActions { uri: uri.clone(), items }));
         engine.tell_all(&EngineSays::Hovers(OwnHovers { uri, items: hovers }));
     }
@@ -92,10 +92,10 @@ impl PlanPage {
             engine.tell_faults(self.page.uri(), &text_of(self, engine), &[]);
             return true;
         };
-        match self.replace(engine, &steps::without_comments(&text)).await {
+        match self.replace(engine, &plan_page_text::without_comments(&text)).await {
             Ok(plan) => {
                 self.page.accept(&engine.buffers, &text);
-                engine.tell_notes(self.page.uri(), &text, &steps::guessed_files(&text, &plan));
+                engine.tell_notes(self.page.uri(), &text, &plan_page_text::guessed_files(&text, &plan));
                 // The page's comments and spelling are set again, if the user has changed them.
                 self.set(engine, |_| {});
                 true
@@ -123,7 +123,7 @@ impl PlanPage {
         let markdown = lock(&self.shown).markdown.clone();
         let (plan, _) = plan_document::read(&markdown);
         let none = || Failure::user(format!("step {number} has run or does not exist"), "name a step marked [ ]");
-        let plan = steps::skipped(&plan, number).ok_or_else(none)?;
+        let plan = plan_page_text::skipped(&plan, number).ok_or_else(none)?;
         self.replace(engine, &plan_document::write(&plan)).await.map(drop).map_err(Failure::from)
     }
 

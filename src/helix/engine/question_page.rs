@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::engine::EngineHost;
 use crate::engine::links::{EngineLink, INFO};
 use crate::engine::typing_pause::REST;
-use crate::engine::{commands, helix_wording, steps};
+use crate::engine::{commands, helix_wording, plan_page_text};
 use crate::link::{EngineSays, OwnActions};
 use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
@@ -163,7 +163,7 @@ impl EngineHost {
         }
         let answered = self.question.places(self).iter().any(|place| place == uri);
         let options = self.question.options().filter(|_| answered).unwrap_or_default();
-        let mut items = steps::answers(&options);
+        let mut items = plan_page_text::answers(&options);
         if uri == self.answers.page.uri() {
             items.extend(self.answers.blocks.actions());
         }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use crate::engine::EngineHost;
 use crate::engine::commands;
 use crate::engine::links::{EngineLink, INFO};
+use crate::engine::plan_page_text;
 use crate::engine::request_arguments::{GivenArguments, GivenPlace};
-use crate::engine::steps;
 use crate::engine::streamed_page::{EditorPage, PageKind, line_start};
 use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
@@ -56,7 +56,7 @@ impl RequestPage {
         if let Some(text) = &unsent {
             self.page.accept(&engine.buffers, text);
         }
-        let kept = unsent.map(|text| steps::without_comments(&text).trim().to_owned()).unwrap_or_default();
+        let kept = unsent.map(|text| plan_page_text::without_comments(&text).trim().to_owned()).unwrap_or_default();
         let text = format!("<!-- a request about {}; :w sends it -->\n\n{kept}\n", place_of(engine, &about));
         self.page.change(&engine.buffers, |page| *page = text);
         self.page.show_at(&engine.buffers, link, Some(line_start(2))).await
@@ -71,7 +71,7 @@ impl RequestPage {
                 engine.say(INFO, "this request was sent; agent.ask begins another one");
                 return Ok(());
             }
-            let given = words(steps::without_comments(&text).trim(), &written.place);
+            let given = words(plan_page_text::without_comments(&text).trim(), &written.place);
             let request = engine.request(&given, written.document.as_deref())?;
             engine.answers.blocks.asked_at(written.document.as_deref(), written.place.first_line());
             // A second save may come before the first one has begun its task.

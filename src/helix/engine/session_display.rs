@@ -238,7 +238,7 @@ fn look_at_changes(engine: &Arc<EngineHost>) {
 fn unsaved(engine: &EngineHost, path: &str) -> bool {
     let file = engine.setup.root.path().join(path);
     engine.buffers.mirror.of_file(&file).is_some_and(|open| {
-        sextant_store::workspace::beneath::text(engine.setup.root.path(), path, 64 << 20).as_deref()
+        sextant_store::workspace::open_beneath::text(engine.setup.root.path(), path, 64 << 20).as_deref()
             != Some(&*open.text)
     })
 }

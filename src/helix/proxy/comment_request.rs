@@ -5,7 +5,7 @@ use std::sync::TryLockError;
 use serde_json::{Value, json};
 
 use crate::link::{ACTION_KIND, OwnAction};
-use crate::proxy::table::{AskedActions, ProxyState, key};
+use crate::proxy::proxy_state::{AskedActions, ProxyState, key};
 use sextant_base::path;
 use sextant_text::symbols::language::{self, Language};
 

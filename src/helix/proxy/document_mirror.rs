@@ -10,8 +10,8 @@ use serde::Deserialize;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::link::{ChangedDocument, NamedDocument, OpenedDocument, ProxySays};
-use crate::proxy::second_files;
-use crate::proxy::table::{ProxyState, Table, key};
+use crate::proxy::proxy_state::{ProxyState, Table, key};
+use crate::proxy::shared_files;
 use sextant_base::lock::lock;
 use sextant_base::positions::{Encoding, Position, Range};
 
@@ -127,7 +127,7 @@ fn apply(shared: &ProxyState, event: MirrorEvent) {
             let (uri, language_id, version) = (item.uri.clone(), item.language_id.clone(), item.version);
             texts.tell(|| ProxySays::Opened(OpenedDocument { uri, language_id, version, text: Arc::clone(&text) }));
             let known = MirroredText { uri: item.uri, language: item.language_id, version, text };
-            second_files::compare(shared, &key, &known);
+            shared_files::compare(shared, &key, &known);
             texts.open.insert(key, known);
         }
         MirrorEvent::Changed(body) => {
@@ -176,7 +176,7 @@ impl MirroredTexts {
         known.text = Arc::from(text);
         known.version = text_document.version;
         let known = known.clone();
-        second_files::compare(shared, &key, &known);
+        shared_files::compare(shared, &key, &known);
         let MirroredText { uri, version, text, .. } = known;
         self.tell(|| ProxySays::Changed(ChangedDocument { uri, version, text }));
     }

@@ -8,16 +8,17 @@ use serde_json::{Value, json};
 use crate::link::link_channel::LinkError;
 use crate::link::{AgentCommand, COMMANDS};
 use crate::proxy::document_mirror::MirrorEvent;
+use crate::proxy::engine_client;
 use crate::proxy::frame::RawMessage;
 use crate::proxy::held_actions;
+use crate::proxy::helix_code_actions;
 use crate::proxy::initialize_patch;
+use crate::proxy::message_head::{Peeked, peek};
 use crate::proxy::own_answers;
-use crate::proxy::peek::{Peeked, peek};
-use crate::proxy::second;
-use crate::proxy::second_files;
-use crate::proxy::table::{
+use crate::proxy::proxy_state::{
     AGENT_IDS, AskedActions, EditorAsked, EngineTask, METHOD_NOT_FOUND, ProxyState, REQUEST_FAILED, Table,
 };
+use crate::proxy::shared_files;
 use sextant_base::positions::{Position, Range};
 use sextant_diagnostics::server::content_length;
 
@@ -116,7 +117,7 @@ fn request(shared: &ProxyState, table: &mut Table, id: &str, method: &str, body:
             let Some(asked) = actions(body) else { return Forward::Raw };
             in_document(table, &asked.uri);
             if !table.has_server() || !table.server.declared.actions {
-                let ours = own_answers::actions(shared, table, &asked);
+                let ours = helix_code_actions::actions(shared, table, &asked);
                 table.answer(id, &Value::Array(ours));
                 held_actions::alone(shared, table, &asked);
                 return Forward::Nothing;
@@ -250,7 +251,7 @@ fn notification(table: &mut Table, method: &str, body: &[u8]) -> Forward {
             let Some(AboutDocument { text_document: Item { uri, version }, .. }) = params(body) else {
                 return Forward::Raw;
             };
-            second_files::editor_opens(table, &uri, version.unwrap_or_default());
+            shared_files::editor_opens(table, &uri, version.unwrap_or_default());
             by_user(table, &uri);
             table.tell_mirror(MirrorEvent::Opened(body.to_vec()));
         }
@@ -269,7 +270,7 @@ fn notification(table: &mut Table, method: &str, body: &[u8]) -> Forward {
         }
         "textDocument/didClose" => {
             let Some(AboutDocument { text_document: Item { uri, .. }, .. }) = params(body) else { return Forward::Raw };
-            let after = second_files::editor_closes(table, &uri);
+            let after = shared_files::editor_closes(table, &uri);
             table.tell_mirror(MirrorEvent::Closed(uri));
             return Forward::Then(after);
         }
@@ -367,7 +368,7 @@ pub(super) fn orphaned(shared: &ProxyState, table: &mut Table, why: &str) {
             _ => table.refuse(&id, REQUEST_FAILED, why),
         }
     }
-    second::server_died(table);
+    engine_client::server_died(table);
 }
 
 /// True if it is the editor's last message.

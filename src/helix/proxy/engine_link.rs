@@ -19,12 +19,12 @@ use crate::link::{
     ProxySays,
 };
 use crate::proxy::document_mirror::{self, MirrorEvent};
+use crate::proxy::engine_client;
 use crate::proxy::held_actions;
-use crate::proxy::inner::{self, end_progress};
 use crate::proxy::own_answers;
-use crate::proxy::second;
+use crate::proxy::proxy_state::{AGENT_IDS, EngineTask, ProxyState, Table};
+use crate::proxy::server_process::{self, end_progress};
 use crate::proxy::server_side::follow;
-use crate::proxy::table::{AGENT_IDS, EngineTask, ProxyState, Table};
 use sextant_base::lock::lock;
 use sextant_diagnostics::program;
 
@@ -126,12 +126,12 @@ impl Linking {
             }
         };
         if !shared.options.command.is_empty() {
-            let socket = second::socket_of(&folder);
-            match second::listen(&socket) {
+            let socket = engine_client::socket_of(&folder);
+            match engine_client::listen(&socket) {
                 Ok(listener) => {
                     *lock(&shared.socket) = Some(socket.clone());
                     self.socket = Some(socket);
-                    tokio::spawn(second::serve(Arc::clone(shared), listener));
+                    tokio::spawn(engine_client::serve(Arc::clone(shared), listener));
                 }
                 Err(error) => tracing::error!(%error, "the engine cannot ask the server"),
             }
@@ -271,7 +271,7 @@ fn to_editor(table: &Table, mut message: Value) {
 }
 
 fn hello(shared: &ProxyState, root: PathBuf, socket: Option<PathBuf>) -> Hello {
-    let command = inner::whole_command(&shared.options.command);
+    let command = server_process::whole_command(&shared.options.command);
     let table = lock(&shared.table);
     let client = &table.editor.client;
     let name = |key: &str| client["clientInfo"][key].as_str().unwrap_or_default().to_owned();

@@ -1,7 +1,7 @@
 //! Holds the answers about actions that come behind those of the proxy beside this one.
 
 use crate::link::{NamedDocument, ProxySays};
-use crate::proxy::table::{AskedActions, EngineTask, ProxyState, Table};
+use crate::proxy::proxy_state::{AskedActions, EngineTask, ProxyState, Table};
 use sextant_diagnostics::server::content_length;
 
 /// A request that the server gets: a quiet proxy asks for its turn, and the one that offers actions says that it is

@@ -5,18 +5,19 @@
 mod comment_request;
 mod document_mirror;
 mod editor_side;
+mod engine_client;
 mod engine_link;
 mod frame;
 mod held_actions;
+mod helix_code_actions;
 mod initialize_patch;
-mod inner;
-mod outlet;
+mod message_head;
 mod own_answers;
-mod peek;
-mod second;
-mod second_files;
+mod proxy_state;
+mod server_process;
 mod server_side;
-mod table;
+mod shared_files;
+mod write_queue;
 
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -35,8 +36,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use crate::proxy::document_mirror::MirrorEvent;
 use crate::proxy::editor_side::Forward;
 use crate::proxy::frame::{Pieces, StreamPiece};
-use crate::proxy::outlet::Outlet;
-use crate::proxy::table::{EditorSide, EngineTask, ProxyState, ServerSide, Table};
+use crate::proxy::proxy_state::{EditorSide, EngineTask, ProxyState, ServerSide, Table};
+use crate::proxy::write_queue::Outlet;
 use sextant_base::lock::lock;
 
 /// The time that the server has to end after the editor has left, and the time for its last messages.
@@ -155,7 +156,7 @@ fn start_server(shared: &Arc<ProxyState>) -> io::Result<Receiver<Option<i32>>> {
     let (ended, end) = channel();
     let shared = Arc::clone(shared);
     thread::Builder::new().name("from-server".to_owned()).spawn(move || {
-        let status = inner::supervise(&shared, &ready);
+        let status = server_process::supervise(&shared, &ready);
         let _ = ended.send(status.and_then(|status| status.code()));
     })?;
     // A thread that has ended at once has sent this too.
@@ -183,7 +184,7 @@ fn leave(shared: &ProxyState, server: Option<&Receiver<Option<i32>>>) -> u8 {
     let Some(server) = server else { return 0 };
     let code = match server.recv_timeout(LEAVE) {
         Err(RecvTimeoutError::Timeout) => {
-            inner::kill(shared);
+            server_process::kill(shared);
             server.recv_timeout(LAST_WORDS).ok().flatten()
         }
         ended => ended.ok().flatten(),

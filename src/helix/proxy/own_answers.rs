@@ -1,4 +1,4 @@
-//! Adds Sextant's diagnostics, code actions and hovers to the server's answers for the editor.
+//! Adds Sextant's diagnostics and hovers to the server's answers for the editor.
 
 use std::sync::Arc;
 
@@ -6,16 +6,12 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::link::{ACTION_KIND, EngineSays, OwnAction};
-use crate::proxy::comment_request;
-use crate::proxy::second_files;
-use crate::proxy::table::{AGENT_IDS, AskedActions, EngineTask, LastPublish, ProxiedFile, ProxyState, Table, key};
+use crate::link::EngineSays;
+use crate::proxy::helix_code_actions::touch;
+use crate::proxy::proxy_state::{AGENT_IDS, EngineTask, LastPublish, ProxiedFile, Table, key};
+use crate::proxy::shared_files;
 use sextant_base::positions::{Position, Range};
 use sextant_diagnostics::server::content_length;
-
-/// The characters of one diagnostic's message that a request to fix it quotes, and of all of them.
-const QUOTED: usize = 200;
-const DIAGNOSTICS: usize = 20;
 
 #[derive(Deserialize)]
 struct PublishedFile {
@@ -50,7 +46,7 @@ pub(super) fn published(table: &mut Table, body: &[u8]) -> Option<Vec<u8>> {
     file.passed = file.pulls.then(|| beside_pull(file).len());
     let twice = file.passed.is_some_and(|passed| passed < listed(file.published.as_ref()).len());
     let merged = (twice || !file.own.is_empty() && !by_pull).then(|| message(&uri, version, file, by_pull));
-    second_files::publish(table, &key, &last);
+    shared_files::publish(table, &key, &last);
     table.sweep(&key);
     if engine_alone { Some(Vec::new()) } else { merged }
 }
@@ -178,63 +174,6 @@ pub(super) fn pull_may_be_unchanged(file: &ProxiedFile) -> bool {
     file.own == file.pulled_own
 }
 
-/// Sextant's actions at a place; none where a proxy beside this one offers them.
-pub(super) fn actions(shared: &ProxyState, table: &Table, asked: &AskedActions) -> Vec<Value> {
-    if shared.options.quiet {
-        return Vec::new();
-    }
-    let own = table.known(&asked.uri).map(|file| file.actions.as_slice()).unwrap_or_default();
-    let here = own.iter().filter(|action| action.range.is_none_or(|range| touch(&range, &asked.range))).cloned();
-    let by_user = || general(asked).into_iter().chain(comment_request::action(shared, asked));
-    let general: Vec<OwnAction> = if !asked.automatic { by_user().collect() } else { Vec::new() };
-    let wanted = |kind: &str| {
-        let within = |only: &String| only.is_empty() || kind == only || kind.starts_with(&format!("{only}."));
-        asked.only.is_empty() || asked.only.iter().any(within)
-    };
-    here.chain(general).filter(|action| wanted(&action.kind)).map(|action| as_action(&action)).collect()
-}
-
-fn as_action(action: &OwnAction) -> Value {
-    let OwnAction { title, kind, command, arguments, is_preferred, .. } = action;
-    let command = json!({"title": title, "command": command, "arguments": arguments});
-    let mut action = json!({"title": title, "kind": kind, "command": command});
-    if *is_preferred {
-        action["isPreferred"] = Value::Bool(true);
-    }
-    action
-}
-
-fn general(asked: &AskedActions) -> Vec<OwnAction> {
-    let lines = json!([asked.range.start.line + 1, asked.range.end.line + 1]);
-    let ask = |title: &str, text: String, place: Value| OwnAction {
-        range: None,
-        title: title.to_owned(),
-        kind: ACTION_KIND.to_owned(),
-        is_preferred: false,
-        command: "agent.ask".to_owned(),
-        arguments: vec![Value::String(text), place],
-    };
-    let mut actions = Vec::new();
-    let quoted = |diagnostic: &Value| {
-        let message = sextant_base::one_line::headline(diagnostic["message"].as_str()?);
-        let line = diagnostic["range"]["start"]["line"].as_u64()? + 1;
-        Some(format!("{} (line {line})", message.chars().take(QUOTED).collect::<String>()))
-    };
-    let messages: Vec<String> = asked.diagnostics.iter().take(DIAGNOSTICS).filter_map(quoted).collect();
-    if !messages.is_empty() {
-        let text = format!("Fix these diagnostics: {}", messages.join("; "));
-        let place = json!({"file": asked.uri, "lines": lines});
-        actions.push(ask("Sextant: fix these diagnostics", text, place));
-    }
-    let place = json!({"file": asked.uri, "lines": lines, "forbidEdits": true});
-    actions.push(ask("Sextant: ask about this symbol", "Explain this symbol".to_owned(), place));
-    actions
-}
-
-fn touch(one: &Range, other: &Range) -> bool {
-    one.start <= other.end && other.start <= one.end
-}
-
 /// Sextant's hover at a place, as Markdown.
 pub(super) fn hover(table: &Table, uri: &str, at: Position) -> Option<String> {
     let here = Range { start: at, end: at };
@@ -275,22 +214,5 @@ mod tests {
             assert_eq!(hovered(&json!({"contents": theirs, "range": 1}), "b"), json!({"contents": wanted, "range": 1}));
         }
         assert_eq!(hovered(&Value::Null, "b"), json!({"contents": {"kind": "markdown", "value": "b"}}));
-    }
-
-    #[test]
-    fn what_is_reported_is_quoted_with_its_line_and_the_question_changes_nothing() {
-        let at = |line| Position { line, character: 0 };
-        let asked = AskedActions {
-            uri: "file:///a".into(),
-            range: Range { start: at(1), end: at(3) },
-            diagnostics: vec![json!({"message": "no such\nname", "range": {"start": {"line": 2}}}), json!({})],
-            only: Vec::new(),
-            automatic: false,
-        };
-        let [fix, explain] = &general(&asked)[..] else { panic!("two") };
-        assert_eq!(fix.arguments[0], "Fix these diagnostics: no such (line 3)");
-        assert_eq!(fix.arguments[1], json!({"file": "file:///a", "lines": [2, 4]}));
-        assert_eq!(explain.arguments[1]["forbidEdits"], true);
-        assert_eq!(general(&AskedActions { diagnostics: Vec::new(), ..asked }).len(), 1);
     }
 }

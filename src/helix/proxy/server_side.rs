@@ -4,13 +4,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::proxy::editor_side::Forward;
+use crate::proxy::engine_client;
 use crate::proxy::frame::RawMessage;
 use crate::proxy::held_actions;
+use crate::proxy::helix_code_actions;
 use crate::proxy::initialize_patch::{self, Declared};
+use crate::proxy::message_head::{Peeked, peek};
 use crate::proxy::own_answers;
-use crate::proxy::peek::{Peeked, peek};
-use crate::proxy::second;
-use crate::proxy::table::{EditorAsked, ProxyState, REPLAY_ID, SECOND_IDS, Table};
+use crate::proxy::proxy_state::{EditorAsked, ProxyState, REPLAY_ID, SECOND_IDS, Table};
 use sextant_diagnostics::server::content_length;
 
 /// The most open progress that is remembered; a server with more of it is not waited for.
@@ -51,10 +52,10 @@ pub(super) fn decide(shared: &ProxyState, table: &mut Table, message: &RawMessag
 }
 
 fn request(table: &mut Table, id: &str, method: &str, body: &[u8]) -> Forward {
-    if method == "workspace/applyEdit" && second::edits(table) {
+    if method == "workspace/applyEdit" && engine_client::edits(table) {
         let by_editor = table.editor.asked.values().any(|asked| matches!(asked, EditorAsked::Command));
         if !by_editor {
-            second::hand_over(table, method, body, Some(id));
+            engine_client::hand_over(table, method, body, Some(id));
             return Forward::Nothing;
         }
     }
@@ -63,7 +64,7 @@ fn request(table: &mut Table, id: &str, method: &str, body: &[u8]) -> Forward {
         "client/registerCapability" | "client/unregisterCapability" | "window/workDoneProgress/create"
     );
     if copied || method.ends_with("/refresh") {
-        second::hand_over(table, method, body, None);
+        engine_client::hand_over(table, method, body, None);
     }
     *table.server.calls.wants.entry(id.to_owned()).or_default() += 1;
     Forward::Raw
@@ -106,7 +107,7 @@ fn answer(shared: &ProxyState, table: &mut Table, id: &str, body: &[u8]) -> Forw
         return Forward::Nothing;
     }
     if let Some(ours) = bare.strip_prefix(SECOND_IDS) {
-        second::answered(table, ours, body);
+        engine_client::answered(table, ours, body);
         return Forward::Nothing;
     }
     let patched = match table.editor.asked.remove(id) {
@@ -117,7 +118,7 @@ fn answer(shared: &ProxyState, table: &mut Table, id: &str, body: &[u8]) -> Forw
                 return Forward::Nothing;
             }
             held_actions::answered(shared, table, &asked);
-            let ours = own_answers::actions(shared, table, &asked);
+            let ours = helix_code_actions::actions(shared, table, &asked);
             if ours.is_empty() {
                 return Forward::Raw;
             }
@@ -158,6 +159,6 @@ fn initialized(shared: &ProxyState, table: &mut Table, id: &str, body: &[u8]) ->
     let _ = shared.encoding.set(initialize_patch::encoding(&result));
     let patched = with_result(id, initialize_patch::patched(&result, !shared.options.quiet));
     table.server.result = Some(result);
-    second::initialized(table);
+    engine_client::initialized(table);
     Forward::Instead(content_length::encode(&serde_json::to_vec(&patched).unwrap_or_default()))
 }

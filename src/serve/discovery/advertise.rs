@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use crate::discovery::{Advertisement, OpenPort, SessionEntry, VERSION, find_sessions, key, short_enough};
 use sextant_base::clock::now_ms;
-use sextant_base::{private_files, token};
+use sextant_base::{access_token, private_files};
 
 /// The number of tries for another name, or for a folder that another process has just removed.
 const TRIES: u32 = 8;
@@ -156,7 +156,7 @@ fn enter(
 
 /// Makes the token of a port, in a file that this user alone can read.
 fn open_port(folder: &Path, name: &str, address: SocketAddr) -> io::Result<(OpenPort, String)> {
-    let (token, token_file) = (token::fresh()?, folder.join(format!("{name}.token")));
+    let (token, token_file) = (access_token::fresh()?, folder.join(format!("{name}.token")));
     // The file may be left from a dead process of this name.
     let _ = fs::remove_file(&token_file);
     private_files::make(&token_file)?.write_all(token.as_bytes())?;

@@ -25,9 +25,9 @@ use crate::mcp::mcp_server::McpServer;
 use crate::mcp::mcp_workspace::WorkspaceOpener;
 use crate::mcp::workspaces::Workspaces;
 use crate::waiting_peers::{self, ReadAhead, WaitingRoom};
+use sextant_base::access_token;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
-use sextant_base::token;
 use sextant_store::workspace::root::Root;
 
 /// The most connections at a time.
@@ -199,7 +199,7 @@ fn config(address: SocketAddr, stop: &CancellationToken) -> StreamableHttpServer
 fn refusal(headers: &HeaderMap, wanted: &str) -> Option<HttpAnswer> {
     let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let given = given.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
-    if token::same(given, wanted) {
+    if access_token::same(given, wanted) {
         return None;
     }
     let mut answer = plain(StatusCode::UNAUTHORIZED, "a token is needed: Authorization: Bearer TOKEN".to_owned());

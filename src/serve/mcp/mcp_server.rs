@@ -24,7 +24,7 @@ use crate::mcp::workspaces::{Workspaces, folder};
 use crate::rpc::rpc_failure::is_gone;
 use sextant_base::clock::new_id;
 use sextant_base::failure::{Failure, FailureKind};
-use sextant_engine::api::{OutsideAnswer, OutsideClient, outside_tools};
+use sextant_engine::api::{OutsideAnswer, OutsideClient, mcp_tools};
 
 /// The time limit for a client to report its open folders.
 const ROOTS: Duration = Duration::from_secs(3);
@@ -60,7 +60,7 @@ pub(in crate::mcp) struct McpServer {
 
 impl McpServer {
     pub(in crate::mcp) fn new(workspaces: Arc<Workspaces>, closing: CancellationToken) -> Self {
-        let tools = outside_tools().into_iter().map(tool_results::tool).collect();
+        let tools = mcp_tools().into_iter().map(tool_results::tool).collect();
         let (roots, stale_roots) = (Arc::default(), Arc::default());
         Self {
             workspaces,

@@ -46,11 +46,11 @@ pub(in crate::mcp) fn refused(failure: &Failure) -> CallToolResult {
 mod tests {
     use super::*;
     use sextant_base::token_estimate::estimate;
-    use sextant_engine::api::outside_tools;
+    use sextant_engine::api::mcp_tools;
 
     #[test]
     fn the_list_of_tools_costs_at_most_twelve_hundred_tokens() {
-        let list: Vec<Tool> = outside_tools().into_iter().map(tool).collect();
+        let list: Vec<Tool> = mcp_tools().into_iter().map(tool).collect();
         let json = serde_json::to_string(&list).unwrap();
         assert!(estimate(&json) <= 1200, "{} tokens: {json}", estimate(&json));
         assert!(list.iter().all(|tool| tool.name.chars().all(|c| c.is_ascii_lowercase() || c == '_')), "{json}");

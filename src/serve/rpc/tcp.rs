@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 use tower::Service;
 
 use crate::waiting_peers;
-use sextant_base::token;
+use sextant_base::access_token;
 
 /// The guard: only the names of this machine may come in, no page of a browser, with the token.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ impl PortGuard {
             return Some((StatusCode::FORBIDDEN, "no page of a browser is served here"));
         }
         let given = one(AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
-        if !token::same(given, &self.token) {
+        if !access_token::same(given, &self.token) {
             return Some((StatusCode::UNAUTHORIZED, "a token is needed: Authorization: Bearer TOKEN"));
         }
         None

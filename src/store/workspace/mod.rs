@@ -2,15 +2,14 @@
 
 pub mod auto_executed;
 mod bare_names;
-pub mod beneath;
 mod git_folders;
 mod hard_links;
 mod ignore_rules;
 pub mod import_lines;
 pub mod importers;
 mod module_alias;
+pub mod open_beneath;
 pub mod outside_changes;
-pub mod private;
 pub mod record_folder;
 pub mod root;
 pub mod secret_files;
@@ -18,4 +17,5 @@ pub mod source_text;
 pub mod text_search;
 mod tracked_files;
 pub mod unlisted_files;
+pub mod unshown_files;
 pub mod workspace_files;

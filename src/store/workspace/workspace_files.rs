@@ -2,8 +2,8 @@
 
 use ignore::{Walk, WalkBuilder};
 
-use crate::workspace::beneath;
 use crate::workspace::ignore_rules::IgnoreRules;
+use crate::workspace::open_beneath;
 use crate::workspace::root::{PathError, Root};
 use crate::workspace::secret_files::{is_linked_to_secret, is_secret};
 use sextant_base::path::{self, is_hidden};
@@ -102,7 +102,7 @@ fn listed_bytes(root: &Root, path: &str, bytes: u64) -> Option<Vec<u8>> {
     if root.join(path).symlink_metadata().is_ok_and(|what| is_linked_to_secret(root.path(), &what)) {
         return None;
     }
-    beneath::bytes(root.path(), path, bytes)
+    open_beneath::bytes(root.path(), path, bytes)
 }
 
 /// True if the project's own rules leave a file out of version control. A folder that is left out takes its whole content

@@ -7,7 +7,7 @@ pub mod language;
 mod language_table;
 pub mod member_form;
 pub mod modifiers;
-pub mod near_path;
+pub mod nearest_file;
 pub mod outline;
 pub mod path_spelling;
 mod recent_texts;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::support::undo::UndoWords;
 use serde_json::{Value, json};
 use sextant::base::failure::{Failure, FailureKind};
-use sextant::engine::{Event, OutsideAnswer, OutsideClient, Target, outside_tools};
+use sextant::engine::{Event, OutsideAnswer, OutsideClient, Target, mcp_tools};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -234,7 +234,7 @@ async fn clients_edit_beside_each_other_and_nothing_is_lost() {
 
 #[test]
 fn the_list_of_tools_is_short() {
-    let tools = outside_tools();
+    let tools = mcp_tools();
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     for name in ["read_file", "read_symbol", "list_symbols", "search", "edit_file", "edit_symbol", "write_file"] {
         assert!(names.contains(&name), "{names:?}");

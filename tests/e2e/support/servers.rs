@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use sextant::base::deadline::Deadline;
 use sextant::diagnostics::model::{DiagnosticsProvider, FileText, Report};
 use sextant::diagnostics::server::LanguageServer;
-use sextant::diagnostics::server::server_config::{self, ServerConfig};
+use sextant::diagnostics::server::detect_servers;
+use sextant::diagnostics::server::server_config::ServerConfig;
 
 use crate::support::project::Project;
 
@@ -49,7 +50,7 @@ pub fn rust_toolchain() -> String {
 pub fn python_servers(root: &Path) -> Vec<ServerConfig> {
     tool("basedpyright-langserver");
     tool("ruff");
-    let mut found = server_config::detect(root, &folders(), None);
+    let mut found = detect_servers::detect(root, &folders(), None);
     found.retain(|server| server.languages == ["python"]);
     let names: Vec<&str> = found.iter().map(|server| server.name.as_str()).collect();
     assert_eq!(names, ["basedpyright", "ruff"]);

@@ -9,12 +9,12 @@ use crate::editor::event::{Event, QuickfixEntry};
 use crate::state::request::Request;
 use crate::state::workspace::Workspace;
 use crate::target;
-use crate::tools::{definition, find_references, symbol_lookup};
+use crate::tools::{find_definition, find_references, symbol_lookup};
 use sextant_base::failure::Failure;
 use sextant_base::one_line::clean;
 use sextant_base::path;
 use sextant_base::positions::LineIndex;
-use sextant_diagnostics::server::server_lookup::NameQuestion;
+use sextant_diagnostics::server::name_requests::NameQuestion;
 use sextant_text::symbols::{imports, language};
 
 /// A name in an import statement.
@@ -81,7 +81,7 @@ impl ImportedName {
                     Err(failure) => failure.message,
                 },
                 None => {
-                    let library = definition::library_name(&place.file);
+                    let library = find_definition::library_name(&place.file);
                     format!("it is defined outside of the workspace, in {library}, line {}", place.range.start.line + 1)
                 }
             },

@@ -6,9 +6,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::diagnostics::{collect_diagnostics, reported};
 use crate::edit::edit_guard;
-use crate::run::act;
 use crate::run::compact_loop::code_excerpt::ShownPiece;
 use crate::run::compact_loop::{code_excerpt, introduced_fix};
+use crate::run::run_tool_call;
 use crate::state::comparison;
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_service::EditService;
@@ -163,7 +163,7 @@ async fn left(hub: &DiagnosticsHub, request: &str, path: &str, names: &str) -> V
 async fn check(edits: &EditService, model: &dyn Model, task: &mut Task, verdict: &mut TryVerdict) {
     for command in named(&task.work.request, &edits.workspace.config.commands_allowed) {
         let action = Action { tool: "run_command".to_owned(), parameters: json!({"command": command}) };
-        let (result, ok) = act::act(edits, model, task, &action, "the request names it").await;
+        let (result, ok) = run_tool_call::act(edits, model, task, &action, "the request names it").await;
         let first = result.text.lines().next().unwrap_or_default();
         if ok && first.ends_with("exit status 0") {
             continue;

@@ -7,7 +7,7 @@ use crate::diagnostics::reported::OFFERS_MS;
 use crate::diagnostics::{code_actions, triage};
 use crate::durable;
 use crate::memory::learn;
-use crate::run::act;
+use crate::run::run_tool_call;
 use crate::state::edit_request::EditRequest;
 use crate::state::edit_service::EditService;
 use crate::state::stop;
@@ -49,7 +49,7 @@ pub(super) async fn apply(
             continue;
         }
         let action = Action { tool: "apply_fix".to_owned(), parameters: json!({"fix": fix.id}) };
-        let (_, ok) = act::act(edits, model, task, &action, "the new text caused what it is for").await;
+        let (_, ok) = run_tool_call::act(edits, model, task, &action, "the new text caused what it is for").await;
         task.counts.errors = 0;
         durable::keep_call(&edits.store, task).await;
         if cancel.is_cancelled() {

@@ -8,13 +8,13 @@ use crate::durable;
 use crate::edit::rollback;
 use crate::editor::event::Event;
 use crate::plan::plan_progress::PlanProgress;
-use crate::run::act;
 use crate::run::compact_loop::choose::CompactTarget;
 use crate::run::compact_loop::code_excerpt::{self, ShownPiece};
 use crate::run::compact_loop::compact_judgement::{self, TryVerdict};
 use crate::run::compact_loop::take::{self, AskedPiece, TakenText};
 use crate::run::compact_loop::{ask_model, given_up};
 use crate::run::run_loop::RESULTS;
+use crate::run::run_tool_call;
 use crate::state::edit_service::EditService;
 use crate::state::snapshots::Snapshots;
 use crate::state::task::{Task, TaskWork};
@@ -250,7 +250,7 @@ async fn put(
 ) -> Result<(), String> {
     let (tool, parameters) = call(&task.work.request, piece, taken)?;
     let action = Action { tool: tool.to_owned(), parameters };
-    let (result, ok) = act::act(edits, model, task, &action, "the text that was asked for").await;
+    let (result, ok) = run_tool_call::act(edits, model, task, &action, "the text that was asked for").await;
     let text = result.text.clone();
     task.counts.errors = 0;
     task.conversation.results.push(result);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::durable::{change_record, open_store};
-use crate::edit::{lost, recover};
+use crate::edit::{lost_edits, recover};
 use crate::state::edit_service::EditService;
 use crate::state::journal::{Checkpoint, Journal};
 use crate::state::workspace::Workspace;
@@ -119,7 +119,7 @@ async fn shown(workspace: &Workspace, checkpoint: Checkpoint) -> Result<(EditMad
     let files = checkpoint.files.iter().map(|file| file.path.clone()).collect();
     let name = checkpoint.id.clone();
     let journal = Journal { checkpoints: vec![checkpoint], ..Journal::default() };
-    let in_files = lost::in_files(workspace, &journal).await?;
+    let in_files = lost_edits::in_files(workspace, &journal).await?;
     let lost: BTreeSet<String> = in_files.lost.into_values().flatten().collect();
     Ok((EditMade { made: true, checkpoint: name, files, lost: lost.into_iter().collect() }, in_files.unclear))
 }

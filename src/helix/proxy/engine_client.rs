@@ -13,8 +13,8 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::link::link_channel::of_this_user;
-use crate::proxy::second_files;
-use crate::proxy::table::{ProxyState, REQUEST_FAILED, SECOND_IDS, SecondClient, Table};
+use crate::proxy::proxy_state::{ProxyState, REQUEST_FAILED, SECOND_IDS, SecondClient, Table};
+use crate::proxy::shared_files;
 use sextant_base::lock::lock;
 use sextant_diagnostics::server::content_length::{self, Frame};
 
@@ -102,7 +102,7 @@ async fn client(shared: Arc<ProxyState>, stream: UnixStream) {
     let (sender, mut queue) = unbounded_channel::<Vec<u8>>();
     let connection = {
         let mut table = lock(&shared.table);
-        second_files::release(&mut table);
+        shared_files::release(&mut table);
         let connection = table.second.connection + 1;
         table.second = SecondClient { sender: Some(sender), connection, ..SecondClient::default() };
         connection
@@ -123,7 +123,7 @@ async fn client(shared: Arc<ProxyState>, stream: UnixStream) {
     }
     let mut table = lock(&shared.table);
     if table.second.connection == connection {
-        second_files::release(&mut table);
+        shared_files::release(&mut table);
         table.second = SecondClient { connection, ..SecondClient::default() };
     }
     drop(table);
@@ -149,7 +149,7 @@ fn heard(shared: &ProxyState, connection: u64, body: &[u8]) -> bool {
         (Some("$/cancelRequest"), None) => cancelled(table, &parsed.params["id"]),
         (Some("workspace/didChangeWatchedFiles"), None) => table.to_server(content_length::encode(body)),
         (Some(method), None) if method.starts_with("textDocument/did") => {
-            second_files::noted(&texts, table, method, &parsed.params, body);
+            shared_files::noted(&texts, table, method, &parsed.params, body);
         }
         (None, Some(id)) => replied(table, id, &parsed),
         // The settings are the editor's.
@@ -162,7 +162,7 @@ fn asked(table: &mut Table, id: &Value, method: &str, params: &Value) {
     if !table.has_server() {
         return refuse(table, id, REQUEST_FAILED, "the language server is not running");
     }
-    let Ok(subject) = second_files::subject(table, params) else {
+    let Ok(subject) = shared_files::subject(table, params) else {
         return refuse(table, id, CONTENT_MODIFIED, "the editor has another text of it");
     };
     let second = &mut table.second;
@@ -202,7 +202,7 @@ pub(super) fn answered(table: &mut Table, id: &str, body: &[u8]) {
         return;
     }
     let Some(ask) = number.parse().ok().and_then(|number: u64| table.second.asked.remove(&number)) else { return };
-    if !second_files::still(table, ask.subject.as_ref()) {
+    if !shared_files::still(table, ask.subject.as_ref()) {
         return refuse(table, &ask.id, CONTENT_MODIFIED, "the editor has changed it meanwhile");
     }
     let Ok(parsed) = serde_json::from_slice::<Parsed>(body) else {

@@ -14,9 +14,9 @@ use crate::link::link_channel::LinkReply;
 use crate::link::{AgentCommand, OwnAction, OwnHover, ProxySays};
 use crate::proxy::ProxyOptions;
 use crate::proxy::document_mirror::{MirrorEvent, MirroredTexts};
+use crate::proxy::engine_client::EngineAsk;
 use crate::proxy::initialize_patch::Declared;
-use crate::proxy::outlet::Outlet;
-use crate::proxy::second::EngineAsk;
+use crate::proxy::write_queue::Outlet;
 use sextant_base::path;
 use sextant_base::positions::{Encoding, Position, Range};
 

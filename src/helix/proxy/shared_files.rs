@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::proxy::document_mirror::{MirroredText, MirroredTexts};
-use crate::proxy::table::{EngineFile, LastPublish, ProxyState, Table, key};
+use crate::proxy::proxy_state::{EngineFile, LastPublish, ProxyState, Table, key};
 use sextant_base::lock::lock;
 use sextant_diagnostics::server::content_length;
 

@@ -3,13 +3,13 @@
 
 use serde_json::Value;
 
-use crate::run::act;
 use crate::run::control::{self, Control};
+use crate::run::run_tool_call;
 use crate::state::edit_service::EditService;
 use crate::state::outcome::Ended;
 use crate::state::task::{Conversation, Task};
 use crate::state::unusable_reply;
-use crate::tools::{self, apply_fix};
+use crate::tools::{apply_fix, tool_list};
 use sextant_base::one_line::headline;
 use sextant_model::chat::{ToolResult, ToolUse};
 use sextant_model::step::{Action, Model};
@@ -58,7 +58,7 @@ pub(crate) async fn carry_out(
             // An end depends on the diagnostics of the edits before it, shown or deferred.
             let shown = match control {
                 Control::Done(_) => {
-                    act::known_at_end(&edits.hub, &edits.making, &mut task.work, &mut task.conversation).await
+                    run_tool_call::known_at_end(&edits.hub, &edits.making, &mut task.work, &mut task.conversation).await
                 }
                 Control::Answer(_) | Control::Ends(_) => None,
             };
@@ -71,7 +71,7 @@ pub(crate) async fn carry_out(
         if looks > 0 {
             let together = &left[..looks];
             let actions: Vec<Action> = together.iter().map(action).collect();
-            let looked = act::look_together(edits, model, task, &actions, &reasoning).await;
+            let looked = run_tool_call::look_together(edits, model, task, &actions, &reasoning).await;
             ran.results
                 .extend(together.iter().zip(looked).map(|(used, (result, ok))| result_of(used, ok, result.text)));
             continue;
@@ -80,7 +80,7 @@ pub(crate) async fn carry_out(
             ran.results.push(result_of(used, false, format!("not run: the {before} before it failed")));
             continue;
         }
-        let (result, ok) = act::act(edits, model, task, &put_off(tools, left), &reasoning).await;
+        let (result, ok) = run_tool_call::act(edits, model, task, &put_off(tools, left), &reasoning).await;
         // A fix that is gone is no objection to the edits behind it.
         if !ok && changes(tools, used) && used.tool != apply_fix::TOOL.name {
             ran.broken = Some(used.tool.clone());
@@ -182,7 +182,7 @@ const DIAGNOSTICS: &str = "diagnostics";
 
 /// True if the use only looks.
 pub(crate) fn is_look(used: &ToolUse) -> bool {
-    find(tools::specs(), &used.tool).is_some_and(|tool| tool.access == Access::Read)
+    find(tool_list::specs(), &used.tool).is_some_and(|tool| tool.access == Access::Read)
 }
 
 /// True if the use edits; an unreadable one may have been meant to.

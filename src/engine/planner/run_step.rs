@@ -9,7 +9,7 @@ use crate::plan::plan_progress::Objection;
 use crate::plan::step_errors::StepError;
 use crate::plan::{Plan, Step, StepPart, StepState};
 use crate::planner::validate_plan::{self, within};
-use crate::planner::{alternatives, carry_out};
+use crate::planner::{alternatives, run_edit_step};
 use crate::run::step_contract;
 use crate::state::edit_service::EditService;
 use crate::state::judged_step::JudgedStep;
@@ -132,7 +132,7 @@ pub(crate) async fn try_step(
         .filter(|before| before.state == StepState::Done)
         .flat_map(|before| before.symbols.iter().chain(&before.extent.creates).cloned())
         .collect();
-    let tried = carry_out::carry_out(edits, model, step, &context, &leaned, task, cancel).await;
+    let tried = run_edit_step::carry_out(edits, model, step, &context, &leaned, task, cancel).await;
     (task.work.scope, task.progress.course.inputs) = (whole, Vec::new());
     task.progress.course.contract = Default::default();
     tried

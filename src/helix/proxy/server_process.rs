@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 
 use crate::proxy::document_mirror;
 use crate::proxy::editor_side;
+use crate::proxy::engine_client;
 use crate::proxy::frame::{self, Pieces};
-use crate::proxy::outlet::Outlet;
 use crate::proxy::own_answers;
-use crate::proxy::second;
-use crate::proxy::second_files;
-use crate::proxy::table::{EditorAsked, ProxyState, REPLAY_ID, Table};
+use crate::proxy::proxy_state::{EditorAsked, ProxyState, REPLAY_ID, Table};
+use crate::proxy::shared_files;
+use crate::proxy::write_queue::Outlet;
 use crate::proxy::{ProxySide, pass};
 use sextant_base::lock::lock;
 use sextant_diagnostics::program::{self, ProcessGroup};
@@ -164,9 +164,9 @@ fn replay(shared: &ProxyState) {
         let Some(outlet) = table.server.outlet.clone() else { return };
         outlet.json(&json!({"jsonrpc": "2.0", "method": "initialized", "params": {}}));
         table.server.replayed.iter().for_each(|(_, message)| outlet.raw(message.clone()));
-        texts.open.values().for_each(|known| outlet.raw(second_files::reopened(known)));
+        texts.open.values().for_each(|known| outlet.raw(shared_files::reopened(known)));
         table.server.live = true;
-        second::initialized(table);
+        engine_client::initialized(table);
     });
 }
 
@@ -197,7 +197,7 @@ fn give_up(table: &mut Table, shared: &ProxyState, why: String) {
     if table.editor.asked.values().any(|asked| matches!(asked, EditorAsked::Initialize)) {
         editor_side::alone(shared, table);
     }
-    second::initialized(table);
+    engine_client::initialized(table);
     let shown: Vec<String> =
         table.files.iter().filter(|(_, f)| f.published.is_some()).map(|(k, _)| k.clone()).collect();
     for key in shown {
