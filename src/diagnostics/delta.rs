@@ -5,6 +5,7 @@
 
 mod anchors;
 mod file_pairs;
+pub(crate) mod hidden_checks;
 mod index_pairs;
 mod pair_diagnostics;
 mod replaced;
@@ -32,6 +33,7 @@ mod tests;
 
 use std::collections::{HashMap, HashSet};
 
+pub use crate::delta::hidden_checks::{HiddenChecks, hidden_checks};
 pub use crate::delta::stages::{HiddenExtent, hidden_extent};
 
 use crate::delta::anchors::{Ground, MessageIds, anchor};

@@ -34,13 +34,14 @@ pub(crate) struct LastRun<T> {
 
 impl<T: Clone + Default + PartialEq> LastRun<T> {
     /// Takes a run in, and returns the files of which it says something else. Files that it has not read keep what was
-    /// known of them. The first run says nothing new.
+    /// known of them. The first run says nothing new, and returns as they are those files that may have stopped it.
     pub(crate) fn take(
         &mut self,
         root: &Path,
         began: SystemTime,
         mut found: BTreeMap<String, T>,
         has_read: impl Fn(&str) -> bool,
+        may_stop: impl Fn(&T) -> bool,
     ) -> Vec<ChangedFindings<T>> {
         let nothing = T::default();
         let of = |map: &BTreeMap<String, T>, path: &String| map.get(path).unwrap_or(&nothing).clone();
@@ -55,6 +56,8 @@ impl<T: Clone + Default + PartialEq> LastRun<T> {
             } else if let Some(before) = self.began {
                 let earlier = is_older(&root.join(&path), before).then_some(earlier);
                 changed.push(ChangedFindings { path, earlier, now });
+            } else if may_stop(&now) && is_older(&root.join(&path), began) {
+                changed.push(ChangedFindings { path, earlier: Some(now.clone()), now });
             }
         }
         (self.began, self.found) = (Some(began), found);
@@ -73,6 +76,9 @@ mod tests {
 
     use super::*;
 
+    /// The number of findings that stands for a text that stops the compiler.
+    const STOP: u32 = 9;
+
     fn run(
         last: &mut LastRun<u32>,
         root: &Path,
@@ -80,8 +86,17 @@ mod tests {
         found: &[(&str, u32)],
     ) -> Vec<(String, Option<u32>, u32)> {
         let found = found.iter().map(|(path, count)| ((*path).to_owned(), *count)).collect();
-        let changed = last.take(root, began, found, |path| path != "unread.rs");
+        let changed = last.take(root, began, found, |path| path != "unread.rs", |count| *count == STOP);
         changed.into_iter().map(|file| (file.path, file.earlier, file.now)).collect()
+    }
+
+    #[test]
+    fn a_file_that_may_have_stopped_the_first_run_is_known_as_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        ["a.rs", "b.rs"].iter().for_each(|file| std::fs::write(dir.path().join(file), "").unwrap());
+        let start = SystemTime::now() + Duration::from_secs(10);
+        let found = run(&mut LastRun::default(), dir.path(), start, &[("a.rs", 1), ("b.rs", STOP)]);
+        assert_eq!(found, [("b.rs".to_owned(), Some(STOP), STOP)]);
     }
 
     #[test]

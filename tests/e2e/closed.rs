@@ -4,6 +4,7 @@ mod conditional;
 mod sequences;
 pub(crate) mod shapes;
 mod unlisted;
+mod unparsed_crate;
 
 use std::sync::Arc;
 

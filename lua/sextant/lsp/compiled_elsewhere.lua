@@ -14,13 +14,26 @@ local M = {}
 ---@type table<integer, { at: number, lists: table<string, table[]> }> the run that was taken last, by client
 local taken = {}
 
+-- rustc's errors of texts that end inside of a string, a character or a comment.
+local UNENDED = { E0748 = true, E0758 = true, E0762 = true, E0763 = true, E0765 = true, E0766 = true }
+
 local function was_written_since(path, time)
   local stat = vim.uv.fs_stat(path)
   return not stat or stat.mtime.sec + stat.mtime.nsec / 1e9 >= time
 end
 
+-- True for a text that may have kept the compiler from checking types: an error without a code, or one of the lexer.
+local function may_stop(items)
+  return vim.iter(items):any(function(item)
+    local code = item.code
+    local is_coded = code ~= nil and code ~= vim.NIL and not UNENDED[code]
+    return item.severity == vim.lsp.protocol.DiagnosticSeverity.Error and not is_coded
+  end)
+end
+
 --- Takes a run, and returns the files of which it says something else, without those that the job's caller has asked
---- about. A file that it has not read keeps what was known of it. The first run says nothing new.
+--- about. A file that it has not read keeps what was known of it. The first run says nothing new, and returns as they
+--- are those files that may have stopped it.
 ---@param job sextant.Job
 ---@param run sextant.CompileRun
 ---@param has_read fun(path: string): boolean
@@ -39,6 +52,8 @@ function M.take(job, run, has_read)
     elseif is_changed and before and not job.asked[path] then
       local is_other = was_written_since(path, before.at)
       changed[#changed + 1] = { path = path, earlier = not is_other and earlier or nil, items = items }
+    elseif is_changed and not job.asked[path] and may_stop(items) and not was_written_since(path, run.at) then
+      changed[#changed + 1] = { path = path, earlier = items, items = items }
     end
   end
   return changed

@@ -21,6 +21,7 @@ use async_trait::async_trait;
 use crate::command::command_config::{Columns, CommandConfig};
 use crate::command::read_output::{CommandOutput, Reader};
 use crate::command::run_program::Stopped;
+use crate::delta::hidden_checks::stops;
 use crate::finding::{Finding, FindingPlace};
 use crate::model::{self, Diagnostic, DiagnosticsProvider, FileText, Freshness, Location, Reach, Report, Unasked};
 use crate::server::language_id::language_id;
@@ -262,7 +263,9 @@ impl CommandProvider {
             }
         }
         let has_read = |path: &str| self.has_read(output, path);
-        let mut changed = lock(&self.last).take(&self.root, began, found, has_read);
+        let error = |one: &Finding| self.diagnostic(one, Location::File { file: self.named(one).unwrap_or_default() });
+        let may_stop = |found: &BTreeSet<Finding>| found.iter().any(|one| stops(&error(one)));
+        let mut changed = lock(&self.last).take(&self.root, began, found, has_read, may_stop);
         changed.retain(|file| asked.iter().all(|one| one.path != file.path));
         let more = changed.split_off(changed.len().min(unrequested_files::MOST));
         let mut reports = Vec::new();

@@ -4,13 +4,13 @@
 //! javac, tsc and mypy do the same with fewer stages. The codes of rustc are those of its error index.
 
 use crate::cargo_units::crate_folder;
-use crate::delta::syntax_errors::is_syntax;
+use crate::delta::syntax_errors::{is_import, is_syntax};
 use crate::model::{Diagnostic, Severity};
 use crate::server_facts::is_of_rust;
 
 /// The compilers that share stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Family {
+pub(super) enum Family {
     Rust,
     Go,
     Java,
@@ -21,11 +21,11 @@ enum Family {
 /// A diagnostic as a compiler's stage sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Staged<'d> {
-    family: Family,
+    pub(super) family: Family,
     /// From 0, in the compiler's order.
-    stage: u8,
+    pub(super) stage: u8,
     /// The folder of the crate or the package, without a slash at the end.
-    package: &'d str,
+    pub(super) package: &'d str,
 }
 
 impl<'d> Staged<'d> {
@@ -59,6 +59,8 @@ impl<'d> Staged<'d> {
 /// The extent of what an error keeps its tool from reporting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HiddenExtent {
+    /// What is known of the names of a module that was not found.
+    Imported,
     File,
     AllFiles,
 }
@@ -66,7 +68,8 @@ pub enum HiddenExtent {
 /// `None` for a diagnostic that hides no other one. An error of a compiler with stages may hide what is in any file.
 pub fn hidden_extent(d: &Diagnostic) -> Option<HiddenExtent> {
     let in_file = || is_syntax(d).then_some(HiddenExtent::File);
-    Staged::of_error(d).map(|_| HiddenExtent::AllFiles).or_else(in_file)
+    let imported = || is_import(d).then_some(HiddenExtent::Imported);
+    Staged::of_error(d).map(|_| HiddenExtent::AllFiles).or_else(in_file).or_else(imported)
 }
 
 fn family(source: &str) -> Option<Family> {
@@ -92,7 +95,7 @@ impl Family {
         }
     }
 
-    fn package(self, path: &str) -> &str {
+    pub(super) fn package(self, path: &str) -> &str {
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         match self {
             Self::Rust => crate_folder(path),
@@ -101,6 +104,9 @@ impl Family {
         }
     }
 }
+
+/// rustc's errors of texts that end inside of a string, a character or a comment.
+pub(super) const RUST_UNENDED: &[&str] = &["E0748", "E0758", "E0762", "E0763", "E0765", "E0766"];
 
 /// rustc's errors of names and imports.
 const RUST_NAMES: &[&str] = &[
@@ -126,6 +132,7 @@ fn rust_stage(d: &Diagnostic, code: &str) -> u8 {
     match code {
         // rust-analyzer's own names.
         "syntax-error" | "macro-error" => 0,
+        _ if RUST_UNENDED.contains(&code) => 0,
         "unresolved-import" | "unresolved-extern-crate" | "unresolved-ident" => 1,
         _ if RUST_NAMES.contains(&code) => 1,
         _ if RUST_BORROWS.contains(&code) => 3,
@@ -181,6 +188,7 @@ mod tests {
         let rust = |code, message| stage("tool:cargo", Severity::Error, code, message);
         assert_eq!(rust("", "expected one of `!` or `::`, found `x`"), Some(0));
         assert_eq!(rust("", "cannot find macro `printn` in this scope"), Some(0));
+        assert_eq!(rust("E0765", "unterminated double quote string"), Some(0));
         assert_eq!(rust("E0425", "cannot find value `x`"), Some(1));
         assert_eq!(rust("E0308", "mismatched types"), Some(2));
         assert_eq!(rust("E0382", "use of moved value"), Some(3));

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::delta::hidden_checks::stops;
 use crate::model::{Freshness, Report, Unasked};
 use crate::policy::confidence;
 use crate::server::compile_check::{not_reached, source};
@@ -14,6 +15,7 @@ use crate::unrequested_files::{self, ChangedFindings};
 use crate::{disk, files_outside_root};
 use sextant_base::lock::lock;
 use sextant_base::path;
+use sextant_base::positions::Encoding;
 
 /// Reports on these files, after a run that was taken as a proof.
 pub(super) async fn reports(inner: &Inner, run: &ServerConnection, asked: &[String]) -> Vec<Report> {
@@ -38,7 +40,15 @@ fn changed(inner: &Inner) -> Vec<ChangedFindings<Vec<SentDiagnostic>>> {
     let found: BTreeMap<String, Vec<SentDiagnostic>> =
         compiler.uris().filter_map(|uri| Some((file(uri)?, compiler.items(uri)))).collect();
     let has_read = |path: &str| not_reached(inner, &compiler, path).is_none();
-    lock(&inner.observed.last_compiled).take(&inner.root, began, found, has_read)
+    let stops = |items: &Vec<SentDiagnostic>| may_stop(inner, items);
+    lock(&inner.observed.last_compiled).take(&inner.root, began, found, has_read, stops)
+}
+
+/// True if one of them may have kept the compiler from checking types.
+fn may_stop(inner: &Inner, items: &[SentDiagnostic]) -> bool {
+    let confidence = confidence::of_server(Freshness::Exact);
+    let (read, _) = read_diagnostics::diagnostics(items, &source(inner), ".", "", Encoding::Utf16, confidence);
+    read.iter().any(stops)
 }
 
 async fn report(inner: &Inner, run: &ServerConnection, file: ChangedFindings<Vec<SentDiagnostic>>) -> Option<Report> {

@@ -28,7 +28,7 @@ use crate::state::task_store::TaskStore;
 use crate::state::uncredited_fix::Doubt;
 use crate::state::unlooked::Unlooked;
 use crate::state::workspace::Workspace;
-use crate::state::{in_flight, task_scope};
+use crate::state::{in_flight, stopped_compilers, task_scope};
 use crate::target;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::Failure;
@@ -366,10 +366,14 @@ async fn judge(hub: &DiagnosticsHub, work: &mut TaskWork, known: &Baseline, repo
     }
     let mut verdict = both.compared(reports).await;
     work.reports.unhidden.take(&both.before);
-    work.reports.unhidden.tell_apart(&mut verdict, &both.after).await;
+    let makes_a_file = known.edited().iter().any(|file| work.reports.created.contains(file));
+    work.reports.unhidden.tell_apart(&mut verdict, &both.after, makes_a_file).await;
     let unheard = reached::unheard(&known.reached, reports);
     doubt(&mut verdict, [known.unlooked.pending(), unheard, typed_in_reach(&hub.looked, known)].concat());
     doubt_stale(&mut verdict, &known.stale);
+    let is_asked = |file: &str| known.changes(file) || known.open.contains(file) || known.reached.contains(file);
+    let floor = hub.workspace.config.diagnostics.severity_floor;
+    doubt(&mut verdict, stopped_compilers::unchecked(&both.before, &both.after, reports, is_asked, floor));
     if !reports.is_empty() {
         comparison::doubt_coverage(&mut verdict, &known.edited(), &both.after, reports);
     }

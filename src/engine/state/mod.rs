@@ -49,6 +49,7 @@ pub(crate) mod snapshots;
 pub(crate) mod span;
 pub(crate) mod steering;
 pub(crate) mod stop;
+pub(crate) mod stopped_compilers;
 pub(crate) mod taken_plan;
 pub(crate) mod task;
 pub(crate) mod task_kind;

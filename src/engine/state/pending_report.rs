@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::state::answer_status::short;
+use sextant_base::plural::counted;
 use sextant_diagnostics::model::Freshness;
 use sextant_diagnostics::model::Report;
 
@@ -43,6 +44,15 @@ impl PendingReport {
         let provider = short(provider).to_owned();
         let words = format!("{provider} ({file}, {why})");
         Self { provider, ..Self::about(file, words) }
+    }
+
+    /// The same for several files.
+    pub(crate) fn of_files(provider: &str, files: Vec<String>, why: &str) -> Self {
+        let place = match files.as_slice() {
+            [first, others @ ..] if !others.is_empty() => format!("{first} and {}", counted(others.len(), "other")),
+            few => few.concat(),
+        };
+        Self { files, ..Self::of(provider, &place, why) }
     }
 
     /// A provider whose answer about a file is awaited.

@@ -29,7 +29,7 @@ fn project(row: &Row) -> Project {
 }
 
 /// Writes the user's configuration.
-fn configure(project: &Project, text: &str) {
+pub(crate) fn configure(project: &Project, text: &str) {
     let folder = project.beside("config").join("sextant");
     std::fs::create_dir_all(&folder).expect("a folder");
     std::fs::write(folder.join("config.toml"), text).expect("a file");
