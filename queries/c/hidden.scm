@@ -15,4 +15,6 @@
 (preproc_ifdef name: (_) @condition) @conditional
 (parameter_declaration declarator: (identifier) @own)
 (parameter_declaration declarator: (pointer_declarator declarator: (identifier) @own))
+; The head of an enumeration decides how its members are named, and its other members which values they have.
+(enumerator name: (identifier) @led)
 (comment) @comment

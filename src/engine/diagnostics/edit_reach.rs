@@ -11,7 +11,6 @@ use sextant_base::lock::lock;
 use sextant_store::workspace::importers::{self, Importers};
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::source_text;
-use sextant_store::workspace::unlisted_files::OutOfSight;
 use sextant_text::symbols::interface::{self, ChangedWords, EVERYTHING, Offer, identifiers};
 use sextant_text::symbols::language::{self, Language};
 
@@ -172,6 +171,12 @@ pub(super) struct OfferedChange<'a> {
 }
 
 impl OfferedChange<'_> {
+    /// True if all files see its names, before the edit or after it.
+    pub(super) fn is_global(&self) -> bool {
+        let is_script = |text: &str| importers::is_script(self.language, text);
+        self.turns || is_script(self.made)
+    }
+
     /// True if a name stands at a place in the text before.
     fn is_at(&self, at: usize, name: &str) -> bool {
         self.text.and_then(|text| text.get(at..)).is_some_and(|rest| rest.starts_with(name))
@@ -196,12 +201,13 @@ fn of_names(
     mut changed: ChangedWords,
 ) -> EditReach {
     let mut chain = ImporterChain::of(workspace, importers, change);
-    changed.words.extend(chain.awaited(importers, &changed));
+    changed.words.extend(chain.awaited(importers, change, &changed));
     if changed.words.contains(EVERYTHING) {
         changed.words.extend(importer_chain::passed_on(workspace, importers, change));
     }
     changed.follow(change.before, change.after);
-    let (words, joining) = (chain.follow(importers, change, &changed), chain.joining(change, &changed.classes));
+    let words = chain.follow(importers, change, &changed);
+    let joining = chain.unnamed(importers, change, &changed.classes);
     let names = changed.all();
     let placed = change.placed(&names);
     let is_placed = |name: &str| placed.iter().any(|(known, _)| known == name);
@@ -214,14 +220,14 @@ fn of_names(
     passing.push(change.path.to_owned());
     let through_links = importers.through_links(change.path);
     let (mut reach, mut then) = (EditReach { more: importers.more, ..EditReach::default() }, Vec::new());
-    for (at, file) in chain.files.iter().enumerate() {
+    for (at, file) in chain.importers() {
         let has = |word: &str| chain.words[at].contains(word);
         let is_unnamed = joining.contains(&at)
             || names.contains(EVERYTHING) && passing.iter().any(|module| importers.mentions_module(file, &has, module));
         let is_named = is_unnamed || chain.uses(at, &names);
         if !is_named && !chain.uses(at, &words) {
             continue;
-        } else if let Some(why) = unread(importers, file) {
+        } else if let Some(why) = importer_chain::unread(importers, file) {
             reach.unread.entry(why).or_default().insert(file.clone());
             continue;
         }
@@ -272,15 +278,6 @@ fn unchecked(
         }
     }
     uses.with_modules(files)
-}
-
-/// The reason for which an importer is not opened.
-fn unread(importers: &Importers, file: &str) -> Option<Unread> {
-    importers.out_of_sight(file).map(|why| match why {
-        OutOfSight::Ignored => Unread::Ignored,
-        OutOfSight::Linked => Unread::Link,
-        OutOfSight::BadName => Unread::BadName,
-    })
 }
 
 #[cfg(test)]

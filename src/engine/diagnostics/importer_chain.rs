@@ -4,18 +4,24 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::diagnostics::edit_reach::{OfferedChange, WorkspaceTexts};
+use crate::diagnostics::included_texts::{self, ChangedPlace};
+use crate::state::unlooked::Unread;
 use sextant_store::workspace::import_lines::module_words;
 use sextant_store::workspace::importers::Importers;
 use sextant_store::workspace::source_text;
+use sextant_store::workspace::unlisted_files::OutOfSight;
 use sextant_text::symbols::interface::{self, ChangedWords, EVERYTHING, Offer, identifiers, spellings};
 use sextant_text::symbols::language::ImportForm;
 
 /// Files whose names are followed to further files. Each is parsed.
 pub(super) const FOLLOWED: usize = 400;
 
-/// The importers of a file, with their texts and the words in them.
+/// The importers of a file, with their texts and the words in them. Behind them are the files that they import beside
+/// it, where these may see its names.
 pub(super) struct ImporterChain {
     pub(super) files: Vec<String>,
+    /// The number of the importers.
+    importing: usize,
     texts: Vec<Arc<str>>,
     pub(super) words: Vec<HashSet<String>>,
     /// The offers of the importers that use a changed name.
@@ -31,24 +37,65 @@ impl ImporterChain {
             let new = importers.everywhere(change.path).into_iter().filter(|file| !files.contains(file));
             files.extend(new.collect::<Vec<_>>());
         }
-        let read = files.into_iter().filter_map(|file| {
-            let text = workspace.text(importers.target(&file))?;
-            Some((text, file))
-        });
-        let (texts, files): (Vec<Arc<str>>, Vec<String>) = read.unzip();
+        let beside = included_texts::beside(importers, change, &files);
+        let read = |file: String| Some((workspace.text(importers.target(&file))?, file));
+        let read_all = |files: Vec<String>| files.into_iter().filter_map(read).unzip();
+        let (mut texts, mut files): (Vec<Arc<str>>, Vec<String>) = read_all(files);
+        let importing = files.len();
+        let (further, beside): (Vec<Arc<str>>, Vec<String>) = read_all(beside);
+        texts.extend(further);
+        files.extend(beside);
         let words = files.iter().zip(&texts).map(|(file, text)| used_words(file, text)).collect();
-        Self { files, texts, words, offers: BTreeMap::new(), followed: BTreeMap::new() }
+        Self { files, importing, texts, words, offers: BTreeMap::new(), followed: BTreeMap::new() }
+    }
+
+    /// The importers, each with its number.
+    pub(super) fn importers(&self) -> impl Iterator<Item = (usize, &String)> {
+        self.files.iter().enumerate().take(self.importing)
     }
 
     pub(super) fn each_text(&self, mut look: impl FnMut(&str, &str)) {
-        self.files.iter().zip(&self.texts).for_each(|(file, text)| look(file, text));
+        self.importers().zip(&self.texts).for_each(|((_, file), text)| look(file, text));
+    }
+
+    /// The importers that an edit concerns without a changed name in them.
+    pub(super) fn unnamed(
+        &mut self,
+        importers: &Importers,
+        change: &OfferedChange,
+        classes: &BTreeSet<String>,
+    ) -> BTreeSet<usize> {
+        let mut found = self.joining(change, classes);
+        let clashing = self.clashing_beside(importers, change);
+        found.extend(self.importers().filter(|(_, file)| clashing.contains(*file)).map(|(at, _)| at));
+        found
+    }
+
+    /// The importers that import a file as well which has one of the changed names itself. A macro changes every use of
+    /// its name.
+    fn clashing_beside(&mut self, importers: &Importers, change: &OfferedChange) -> BTreeSet<String> {
+        let changed = included_texts::changed_places(change);
+        let mut clashing = BTreeSet::new();
+        for at in self.importing..self.files.len() {
+            let has = |place: &&ChangedPlace<'_>| self.words[at].contains(place.name);
+            let seen: Vec<&ChangedPlace<'_>> = changed.iter().filter(has).collect();
+            let is_seen = |offer: &Offer| seen.iter().any(|place| place.is_of(offer));
+            if seen.iter().any(|place| place.is_macro)
+                || !seen.is_empty() && self.offers_of(at, change).iter().any(is_seen)
+            {
+                clashing.extend(importers.of(&self.files[at]));
+            }
+        }
+        clashing
     }
 
     /// The new names that importers mention already.
-    pub(super) fn awaited(&self, importers: &Importers, changed: &ChangedWords) -> Vec<String> {
+    pub(super) fn awaited(&self, importers: &Importers, change: &OfferedChange, changed: &ChangedWords) -> Vec<String> {
         let is_awaited = |name: &&String| {
             let mut files = self.files.iter().zip(&self.words);
-            files.any(|(file, words)| words.contains(*name) && importers.may_import_name(file, name))
+            files.any(|(file, words)| {
+                words.contains(*name) && (change.is_global() || importers.may_import_name(file, name))
+            })
         };
         changed.created.iter().filter(is_awaited).cloned().collect()
     }
@@ -103,7 +150,7 @@ impl ImporterChain {
 
     /// The importers with a class of several bases that inherits one of these classes: its bases have to agree on their
     /// members, which it need not name.
-    pub(super) fn joining(&mut self, change: &OfferedChange, classes: &BTreeSet<String>) -> BTreeSet<usize> {
+    fn joining(&mut self, change: &OfferedChange, classes: &BTreeSet<String>) -> BTreeSet<usize> {
         let (mut classes, mut joining) = (classes.clone(), BTreeSet::new());
         let heirs = |offers: &[Offer], classes: &BTreeSet<String>| -> Vec<(String, usize)> {
             let is_heir = |offer: &&Offer| offer.bases > 0 && !offer.mentions.is_disjoint(classes);
@@ -136,6 +183,15 @@ impl ImporterChain {
         let behind = |between: &BTreeSet<usize>| between.iter().flat_map(|at| importers.of(&self.files[*at])).collect();
         namesakes.map(|(word, between)| (word, behind(between))).collect()
     }
+}
+
+/// The reason for which an importer is not opened.
+pub(super) fn unread(importers: &Importers, file: &str) -> Option<Unread> {
+    importers.out_of_sight(file).map(|why| match why {
+        OutOfSight::Ignored => Unread::Ignored,
+        OutOfSight::Linked => Unread::Link,
+        OutOfSight::BadName => Unread::BadName,
+    })
 }
 
 /// The words of a file, and those that its language uses without a mention.

@@ -4,6 +4,7 @@ pub(crate) mod code_actions;
 pub(crate) mod collect_diagnostics;
 pub(crate) mod edit_reach;
 pub(crate) mod importer_chain;
+mod included_texts;
 mod line_reach;
 pub(crate) mod reached;
 pub(crate) mod references;

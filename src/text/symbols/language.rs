@@ -52,6 +52,8 @@ pub struct Language {
     pub forced_imports: &'static [(&'static str, &'static str)],
     /// True if a directive may name the module that it imports by a macro.
     pub macro_modules: bool,
+    /// True if an import puts the text of the file in its place, so that the texts behind it see its names.
+    pub textual_imports: bool,
     /// The first of the languages that use each other's names.
     pub kin: &'static str,
     /// The endings of files that hold code of this language in another one.

@@ -31,6 +31,7 @@ pub(super) const BRACES: Language = Language {
     package_folder: None,
     forced_imports: &[],
     macro_modules: false,
+    textual_imports: false,
     kin: "",
     embedded_in: &[],
     folder_files: &[],

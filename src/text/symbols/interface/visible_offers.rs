@@ -5,7 +5,8 @@
 //! never be reached. `@comment` means nothing for others. `@own` names something for its `@scope` alone, or without one
 //! for its symbol, and `@inner` something for its file alone. A symbol in a `@conditional` stretch is there by its
 //! `@condition`. `@names` declares names in a way that the grammar does not know. A statement with a `@star` passes on
-//! everything of other files, a `@nameless` one is used under any name, and an `@effect` defines nothing.
+//! everything of other files, a `@nameless` one is used under any name, and an `@effect` defines nothing. The symbol
+//! around a `@led` name decides how it is used.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -26,6 +27,7 @@ struct HiddenPlaces {
     stars: Vec<Range<usize>>,
     own: Vec<OwnName>,
     inner: BTreeSet<usize>,
+    led: BTreeSet<usize>,
     /// Declarations that the grammar does not know.
     names: Vec<Range<usize>>,
     nameless: Vec<Range<usize>>,
@@ -68,13 +70,13 @@ impl HiddenPlaces {
             end = end.max(cut.end);
             is_outer
         });
-        let inner = list("inner").into_iter().map(|range| range.start).collect();
+        let [inner, led] = ["inner", "led"].map(|name| list(name).into_iter().map(|range| range.start).collect());
         // Both lists are in source order, and a condition stands at the head of its stretch.
         let (stretches, conditions) = (list("conditional"), list("condition"));
         let conditions = stretches.into_iter().zip(conditions).collect();
         own.sort_by_key(|one| one.name.start);
         let [stars, names, nameless, effects] = ["star", "names", "nameless", "effect"].map(list);
-        Self { cuts, stars, own, inner, names, nameless, effects, conditions }
+        Self { cuts, stars, own, inner, led, names, nameless, effects, conditions }
     }
 
     /// The parts of a stretch outside of the cuts and of these further ones.
@@ -160,8 +162,10 @@ impl VisibleReader<'_> {
         let is_nameless = |one: &Range<usize>| one.start <= at && one.end >= symbol.declaration.end;
         let mut out: Vec<(usize, Offer)> = Vec::new();
         // A stretch inside of another symbol begins behind the name of that one.
-        let around = symbol.parent.map(|parent| self.outline.symbols[parent].name_range.start);
-        let is_outer = |one: &Range<usize>| around.is_none_or(|around| around < one.start);
+        let around = symbol.parent.map(|parent| &self.outline.symbols[parent]);
+        let is_outer = |one: &Range<usize>| around.is_none_or(|around| around.name_range.start < one.start);
+        let leader = around.filter(|_| self.places.led.contains(&at));
+        offer.mentions.extend(leader.map(|around| around.name.clone()));
         let is_passed = self.places.nameless.iter().any(|one| is_nameless(one) && is_outer(one));
         if is_passed || self.is_free_operator(symbol) {
             out.push((at, nameless(offer.clone())));

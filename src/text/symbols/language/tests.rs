@@ -69,6 +69,7 @@ fn every_query_compiles_and_names_its_captures() {
             "star",
             "own",
             "inner",
+            "led",
             "nameless",
             "effect",
             "comment",

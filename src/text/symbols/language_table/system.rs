@@ -74,6 +74,7 @@ pub(super) const C: Language = Language {
     import_form: ImportForm::Whole,
     forced_imports: &[("compile_flags.txt", "-include"), ("compile_commands.json", "-include")],
     macro_modules: true,
+    textual_imports: true,
     kin: "c",
     embedded_in: &["inc", "def", "tcc", "tpp"],
     exact_strings: &["string_literal"],

@@ -69,6 +69,14 @@ fn a_local_name_hides_others_in_its_own_scope_alone() {
 }
 
 #[test]
+fn the_head_of_an_enumeration_concerns_its_members() {
+    for (path, text) in [("a.hpp", "enum ⟦⇒class ⟧E { f };\n"), ("a.h", "enum E { ⟦g, ⇒⟧f };\n")] {
+        hold(path, &[(text, "f")]);
+    }
+    hold("a.h", &[("enum E { f };\nint ⟦g⇒h⟧(void);\n", "g")]);
+}
+
+#[test]
 fn a_body_behind_which_nothing_runs_decides_the_type_of_an_expression() {
     hold(
         "a.ts",
