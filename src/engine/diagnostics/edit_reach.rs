@@ -206,8 +206,7 @@ fn of_names(
         changed.words.extend(importer_chain::passed_on(workspace, importers, change));
     }
     changed.follow(change.before, change.after);
-    let words = chain.follow(importers, change, &changed);
-    let joining = chain.unnamed(importers, change, &changed.classes);
+    let (words, joining) = (chain.follow(importers, change, &changed), chain.unnamed(importers, change, &changed));
     let names = changed.all();
     let placed = change.placed(&names);
     let is_placed = |name: &str| placed.iter().any(|(known, _)| known == name);

@@ -63,9 +63,9 @@ impl ImporterChain {
         &mut self,
         importers: &Importers,
         change: &OfferedChange,
-        classes: &BTreeSet<String>,
+        changed: &ChangedWords,
     ) -> BTreeSet<usize> {
-        let mut found = self.joining(change, classes);
+        let mut found = self.joining(change, &changed.classes);
         let clashing = self.clashing_beside(importers, change);
         found.extend(self.importers().filter(|(_, file)| clashing.contains(*file)).map(|(at, _)| at));
         found
