@@ -3,10 +3,13 @@
 pub(super) mod config_files;
 pub(super) mod found;
 pub(super) mod helix_config;
+pub(super) mod helix_languages;
 mod helix_servers;
+pub(super) mod key_names;
+pub(super) mod key_places;
 mod tables;
 mod taken_keys;
-mod unserved;
+pub(super) mod unserved;
 mod written;
 
 use crate::cli::exit_status::CommandStatus;
@@ -24,6 +27,7 @@ use sextant_diagnostics::program;
 
 /// The program that may be a shim of `rustup`.
 const SHIM: &str = "rust-analyzer";
+pub(super) const INSTALLS: &str = "`rustup component add rust-analyzer` installs it";
 
 #[derive(Debug, Args)]
 pub(super) struct SetupArguments {
@@ -49,7 +53,7 @@ struct HelixSetup {
     #[arg(long)]
     yes: bool,
     /// Keys before those of the agent's commands, in normal and select mode
-    #[arg(long, value_name = "KEYS", default_value = helix_config::PREFIX, value_parser = key_sequence)]
+    #[arg(long, value_name = "KEYS", default_value = helix_config::PREFIX, value_parser = key_names::sequence)]
     keys: String,
     /// Give a language that has no server the agent's commands, by Helix's name for it; may be given more than once
     #[arg(long, value_name = "LANGUAGE")]
@@ -61,8 +65,8 @@ struct HelixSetup {
 
 pub(super) fn run(arguments: &SetupArguments) -> CommandStatus {
     let SetupEditor::Helix(wish) = &arguments.editor;
-    match if wish.undo { undo(wish) } else { setup(wish) } {
-        Ok(()) => CommandStatus::Done,
+    match if wish.undo { undo(wish).map(|()| CommandStatus::Done) } else { setup(wish) } {
+        Ok(status) => status,
         Err(failure) => {
             terminal::fail(&failure);
             CommandStatus::NotDone
@@ -77,40 +81,47 @@ pub(super) fn paths() -> Result<[PathBuf; 2], Failure> {
     Ok([folder.join("languages.toml"), folder.join("config.toml")])
 }
 
-fn setup(wish: &HelixSetup) -> Result<(), Failure> {
+fn setup(wish: &HelixSetup) -> Result<CommandStatus, Failure> {
     let [languages, config] = paths()?;
     let (mut languages, mut document) = config_files::read(languages)?;
     let places = program::places(Path::new("/nonexistent"), &wish.servers, std::env::var_os("PATH").as_deref());
-    let broken = shim_without_server(&places);
+    if let Err(unknown) = waited(helix_languages::check(&places, &document, &wish.alone))? {
+        terminal::fail(&unknown);
+        return Ok(CommandStatus::Invalid);
+    }
+    let broken = waited(shim_without_server(&places))?;
     let installed = |name: &str| program::find(&places, name).is_some_and(|file| broken.as_ref() != Some(&file));
     let here = std::env::current_dir().unwrap_or_default();
     let offers = unserved::notes(&here, &document, installed, &wish.alone);
     let mut notes = helix_config::languages(&mut document, &program(&places), installed, &wish.alone);
-    notes.extend(broken.as_ref().map(|file| {
-        format!("{} does not start, so rust is left out; `rustup component add {SHIM}` installs it", file.display())
-    }));
+    notes.extend(
+        broken
+            .as_ref()
+            .filter(|_| unserved::has_rust(&here))
+            .map(|file| format!("{} does not start, so rust is left out; {INSTALLS}", file.display())),
+    );
     notes.extend(offers);
     languages.become_text_of(&document);
     let (mut config, mut document) = config_files::read(config)?;
     notes.extend(helix_config::keys(&mut document, &wish.keys));
-    notes.extend(taken_keys::note(&wish.keys));
+    notes.extend(taken_keys::note(&wish.keys, &key_places::free_option(&document)));
     config.become_text_of(&document);
     let changed: Vec<UserFile> = [languages, config].into_iter().filter(UserFile::differs).collect();
     notes.iter().for_each(|note| terminal::complain(note));
     if changed.is_empty() {
         let left = if notes.is_empty() { "" } else { ", but for what is named above" };
         terminal::line(&format!("Helix is set up already{left}."));
-        return Ok(());
+        return Ok(CommandStatus::Done);
     }
     changed.iter().for_each(|file| terminal::line(&file.diff()));
     if wish.print || !agreed(wish, "Change these files?")? {
-        return Ok(());
+        return Ok(CommandStatus::Done);
     }
     for file in &changed {
         file.write()?;
     }
     terminal::line("Done. Start Helix again; `sextant setup helix --undo` takes these lines out.");
-    Ok(())
+    Ok(CommandStatus::Done)
 }
 
 fn undo(wish: &HelixSetup) -> Result<(), Failure> {
@@ -157,20 +168,15 @@ fn undo(wish: &HelixSetup) -> Result<(), Failure> {
 }
 
 /// The server of Rust if it does not start: `rustup` puts its name on `PATH` before it is installed.
-fn shim_without_server(places: &[PathBuf]) -> Option<PathBuf> {
+pub(super) async fn shim_without_server(places: &[PathBuf]) -> Option<PathBuf> {
     let file = program::find(places, SHIM)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
-    runtime.block_on(version(&file)).is_none().then_some(file)
+    version(&file).await.is_none().then_some(file)
 }
 
-/// Keys as Helix names them, with spaces between.
-fn key_sequence(given: &str) -> Result<String, String> {
-    let parts: Vec<&str> = given.split_whitespace().collect();
-    let is_key = |part: &&str| part.chars().count() == 1 || part.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-    if parts.is_empty() || !parts.iter().all(is_key) {
-        return Err("keys as Helix names them, for example \"space B\" or \"C-a\"".to_owned());
-    }
-    Ok(parts.join(" "))
+fn waited<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::new(FailureKind::Internal, error.to_string(), "try again"))?;
+    Ok(runtime.block_on(work))
 }
 
 /// # Errors

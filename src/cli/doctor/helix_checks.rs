@@ -12,7 +12,7 @@ use crate::cli::headless_run::Where;
 use crate::cli::settings::session_folders;
 use crate::cli::setup::config_files;
 use crate::cli::setup::found::{self, KeysInSetup, LanguageInSetup, ProxiedInSetup};
-use crate::cli::setup::{self, helix_config::PREFIX};
+use crate::cli::setup::{self, helix_config::PREFIX, helix_languages, key_names, key_places, unserved};
 use sextant_base::failure::Failure;
 use sextant_diagnostics::program;
 use sextant_diagnostics::server::server_config::ServerConfig;
@@ -40,7 +40,7 @@ pub(super) async fn all(place: &Where) -> Result<Vec<CheckedThing>, Failure> {
         Err(failure) => found.push(CheckedThing::failed("languages", &failure)),
         Ok([languages, config]) => {
             match document(languages, "languages", Health::Error) {
-                Ok(document) => found.extend(written(&document, &places).await),
+                Ok(document) => found.extend(written(&document, &places, root).await),
                 Err(thing) => found.push(thing),
             }
             found.extend(of_workspace(root, &places));
@@ -91,9 +91,10 @@ fn document(path: PathBuf, name: &'static str, missing: Health) -> Result<Docume
 }
 
 /// The languages that go through the proxy, and whether it and the server behind it start.
-async fn written(document: &DocumentMut, places: &[PathBuf]) -> Vec<CheckedThing> {
+async fn written(document: &DocumentMut, places: &[PathBuf], root: &Path) -> Vec<CheckedThing> {
     let own = setup::program(places);
-    let installed = |name: &str| program::find(places, name).is_some();
+    let broken = setup::shim_without_server(places).await;
+    let installed = |name: &str| program::find(places, name).is_some_and(|file| broken.as_ref() != Some(&file));
     let proxied = found::proxied(document, &own);
     if proxied.is_empty() {
         let text = "no language server goes through Sextant: Helix is not set up";
@@ -106,6 +107,11 @@ async fn written(document: &DocumentMut, places: &[PathBuf]) -> Vec<CheckedThing
         things.push(CheckedThing::of("language", Health::Warning, text, SETUP));
     }
     things.extend(languages.iter().map(language));
+    things.extend(unknown(document, places, &languages).await);
+    if let Some(file) = broken.filter(|_| languages.iter().all(|one| one.name != "rust") && unserved::has_rust(root)) {
+        let text = format!("rust: {} does not start", file.display());
+        things.push(CheckedThing::of("language", Health::Warning, text, setup::INSTALLS));
+    }
     things.extend(proxied.iter().filter_map(|server| unlisted(server, &languages)));
     let programs: BTreeSet<&str> = proxied.iter().map(|server| server.program.as_str()).collect();
     things.extend(programs.into_iter().map(|program| started(places, "sextant", program)));
@@ -116,6 +122,19 @@ async fn written(document: &DocumentMut, places: &[PathBuf]) -> Vec<CheckedThing
         programs::answered(config)
     });
     things.extend(join_all(inner).await);
+    things
+}
+
+/// The languages that Helix does not know. It refuses the whole file for one.
+async fn unknown(document: &DocumentMut, places: &[PathBuf], languages: &[LanguageInSetup]) -> Vec<CheckedThing> {
+    let mut things = Vec::new();
+    for name in languages.iter().filter(|language| language.listed).map(|language| &language.name) {
+        if !helix_languages::is_known(places, document, name).await {
+            let text = format!("Helix knows no language {name}, and refuses all of languages.toml for it");
+            let hint = "take its [[language]] out, or correct its name; `hx --health languages` lists them";
+            things.push(CheckedThing::of("language", Health::Error, text, hint));
+        }
+    }
     things
 }
 
@@ -198,9 +217,16 @@ fn of_workspace(root: &Path, places: &[PathBuf]) -> Option<CheckedThing> {
 }
 
 fn keys(config: &DocumentMut) -> Vec<CheckedThing> {
-    let by_hand = "`sextant setup helix --keys \"space B\"` puts the agent on other keys";
+    let by_hand = format!("`sextant setup helix {}` puts the agent on other keys", key_places::free_option(config));
+    let unread = |prefix: &str| prefix.split_whitespace().find(|key| !key_names::is_key(key)).map(str::to_owned);
     let mut things = vec![match found::keys(config) {
-        KeysInSetup::Ours(prefix) => CheckedThing::ok("keys", prefix),
+        KeysInSetup::Ours(prefix) => match unread(&prefix) {
+            Some(key) => {
+                let text = format!("{prefix}: {key} is no key of Helix, which refuses all of config.toml for it");
+                CheckedThing::of("keys", Health::Error, text, format!("take these lines out; {by_hand}"))
+            }
+            None => CheckedThing::ok("keys", prefix),
+        },
         KeysInSetup::Users => CheckedThing::of("keys", Health::Note, format!("{PREFIX} is a key of your own"), by_hand),
         KeysInSetup::Nobodys => CheckedThing::of("keys", Health::Note, "the agent is on no key", SETUP),
     }];
@@ -265,7 +291,7 @@ mod tests {
             basedpyright = { command = "sextant", args = ["lsp", "--quiet", "--", "ruff"] }
             taplo = { command = "taplo", args = ["lsp", "stdio"] }
         "#;
-        let things = written(&text.parse().unwrap(), &[dir.path().to_owned()]).await;
+        let things = written(&text.parse().unwrap(), &[dir.path().to_owned()], dir.path()).await;
         let all = findings(&things);
         for (health, part) in [
             (Health::Warning, "markdown has no list"),
@@ -283,7 +309,7 @@ mod tests {
             assert!(there, "{part}: {all:#?}");
         }
         assert!(!all.iter().any(|(_, text)| text.contains("taplo")), "its lsp is its own: {all:#?}");
-        let none = written(&"theme = 1".parse().unwrap(), &[]).await;
+        let none = written(&"theme = 1".parse().unwrap(), &[], dir.path()).await;
         assert_eq!(findings(&none).len(), 1);
         assert_eq!(none[0].state, Health::Error);
     }

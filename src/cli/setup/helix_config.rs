@@ -7,6 +7,7 @@ use std::path::Path;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value, value};
 
 use crate::cli::setup::helix_servers::{self, LANGUAGES};
+use crate::cli::setup::key_places::{self, KeyPlace, MODES};
 use crate::cli::setup::tables;
 
 /// The name of the server without a server behind it, for Markdown and the pages of the agent.
@@ -239,32 +240,22 @@ fn start_with(document: &mut DocumentMut, name: &str, program: &str, arguments: 
     }
 }
 
-/// Puts the keys behind others (`space A`), in normal and in select mode.
+/// Puts the keys behind others (`space A`), in normal and in select mode. With one of them taken, neither gets new ones.
 pub(super) fn keys(document: &mut DocumentMut, prefix: &str) -> SetupNotes {
-    let mut notes = SetupNotes::new();
-    let parts: Vec<&str> = prefix.split_whitespace().collect();
-    for mode in ["normal", "select"] {
-        let path = [&["keys", mode], &parts[..]].concat();
-        let there = path.iter().try_fold(document.as_item(), |item, part| item.get(part));
-        if there.is_some_and(|there| !is_ours(there)) {
-            notes.push(format!(
-                "{prefix} is yours in the mode {mode} and stays; `--keys \"space B\"` puts the keys of the agent elsewhere"
-            ));
-            continue;
+    let note = key_places::taken(document, prefix);
+    for mode in MODES {
+        let owner = key_places::owner(document, mode, prefix);
+        if owner == KeyPlace::Agents || (owner == KeyPlace::Free && note.is_none()) {
+            let table = tables::table_at(document.as_item_mut(), &key_places::path(mode, prefix));
+            table.and_then(Item::as_table_like_mut).into_iter().for_each(put_keys);
         }
-        let table = tables::table_at(document.as_item_mut(), &path).and_then(Item::as_table_like_mut);
-        let Some(keys) = table else {
-            notes.push(format!("the keys of the mode {mode} are no table; put the keys of the agent there yourself"));
-            continue;
-        };
-        put_keys(keys);
     }
     if let Some(lsp) = tables::table_at(document.as_item_mut(), &["editor", "lsp"])
         && lsp.get("display-progress-messages").is_none()
     {
         lsp["display-progress-messages"] = value(true);
     }
-    notes
+    note.into_iter().collect()
 }
 
 /// The keys that are not there yet.
@@ -363,9 +354,10 @@ mod tests {
         let mut taken: DocumentMut =
             "[keys.normal.space]\nA = \":w\"\n[editor.lsp]\ndisplay-progress-messages = false\n".parse().unwrap();
         assert_eq!(keys(&mut taken, PREFIX).len(), 1);
+        assert!(!taken.to_string().contains("agent."), "select mode alone is no setup: {taken}");
         assert!(taken.to_string().contains("A = \":w\"\n") && taken.to_string().contains("messages = false"));
         let mut flat: DocumentMut = "keys = 3\n".parse().unwrap();
-        assert_eq!(keys(&mut flat, PREFIX).len(), 2);
+        assert_eq!(keys(&mut flat, PREFIX).len(), 1);
         assert!(keys(&mut taken, "space B").is_empty() && keys(&mut taken, "C-a").is_empty());
         let text = taken.to_string();
         assert!(text.contains("[keys.normal.space.B]\n") && text.contains("[keys.select.C-a]\n"), "{text}");

@@ -16,8 +16,7 @@ pub(super) fn notes(
     installed: impl Fn(&str) -> bool,
     alone: &[String],
 ) -> Vec<String> {
-    let Ok(root) = Root::find(folder) else { return Vec::new() };
-    let files = workspace_files::list(&root, "", MOST_PARSED).files;
+    let files = files(folder);
     let has = |endings: &[&str]| files.iter().any(|file| endings.iter().any(|ending| file.ends_with(ending)));
     let is_served = |name: &str| {
         let servers = LANGUAGES.iter().find(|language| language.name == name).map_or(&[][..], |known| known.groups);
@@ -30,4 +29,13 @@ pub(super) fn notes(
     offered.map(|(name, _)| {
         format!("this project has files in {name}, and no server for it is installed; `--alone {name}` gives them the commands")
     }).collect()
+}
+
+/// True if the project around a folder has files in Rust.
+pub(in crate::cli) fn has_rust(folder: &Path) -> bool {
+    files(folder).iter().any(|file| file.ends_with(".rs") || file.ends_with("Cargo.toml"))
+}
+
+fn files(folder: &Path) -> Vec<String> {
+    Root::find(folder).map(|root| workspace_files::list(&root, "", MOST_PARSED).files).unwrap_or_default()
 }

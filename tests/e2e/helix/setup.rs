@@ -164,6 +164,9 @@ fn the_doctor_says_what_a_program_answers_that_is_no_server() {
     fs::write(user.project.beside("bin").join("rust-analyzer"), script).expect("a program");
     // Setup does not add such a program by itself.
     user.project.write("web/tsconfig.json", "{}\n");
+    let elsewhere = user.run(&["setup", "helix", "--print"]);
+    assert!(!stderr(&elsewhere).contains("rust"), "no file is in Rust: {}", stderr(&elsewhere));
+    user.project.write("Cargo.toml", "\n");
     let printed = user.run(&["setup", "helix", "--print", "--keys", "Z"]);
     assert!(!stdout(&printed).contains("\"rust\"") && stdout(&printed).contains("[keys.normal.Z]"), "{printed:?}");
     for part in [
@@ -185,6 +188,69 @@ fn the_doctor_says_what_a_program_answers_that_is_no_server() {
     assert!(!folder.trim().is_empty() && folder.trim() != user.project.root().display().to_string(), "{folder}");
     let refused = user.run(&["setup", "helix", "--print", "--keys", "space \"x\""]);
     assert!(stderr(&refused).contains("keys as Helix names them"), "{}", stderr(&refused));
+}
+
+#[test]
+fn what_helix_would_refuse_is_refused_by_setup_and_found_by_the_doctor() {
+    let user = HelixUser::new(&[("ruff", "ruff 0.12")]);
+    for (option, words, said) in [
+        ("--keys", "spac B", "spac is no key of Helix; keys as Helix names them"),
+        ("--alone", "klingon", "Helix knows no language klingon; nothing was changed"),
+        ("--alone", "typscript", "`--alone typescript` is a language of Helix"),
+    ] {
+        let refused = user.run(&["setup", "helix", option, words, "--yes"]);
+        assert!(refused.status.code() == Some(2) && stderr(&refused).contains(said), "{refused:?}");
+        assert!(!user.file("languages.toml").exists() && !user.file("config.toml").exists(), "nothing is written");
+    }
+    user.write("languages.toml", "[[language]]\nname = \"mine\"\nscope = \"source.mine\"\n");
+    let own = user.run(&["setup", "helix", "--alone", "mine", "--alone", "nix", "--keys", "C-g ret", "--yes"]);
+    assert!(own.status.success(), "{}", stderr(&own));
+    assert!(user.looked().1.contains("keys ok C-g ret\n"), "{}", user.looked().1);
+    user.write("config.toml", &user.read("config.toml").replace("C-g", "C-gg"));
+    user.write("languages.toml", &user.read("languages.toml").replace("\"nix\"", "\"nixx\""));
+    let (sound, said) = user.looked();
+    for line in [
+        "language error Helix knows no language nixx, and refuses all of languages.toml for it\n",
+        "keys error C-gg ret: C-gg is no key of Helix, which refuses all of config.toml for it\n",
+    ] {
+        assert!(!sound && said.contains(line), "{line}: {said}");
+    }
+    assert!(!said.contains("knows no language mine"), "{said}");
+    // The installed Helix knows better than any list.
+    let hx = user.project.beside("bin").join("hx");
+    let script = "#!/bin/sh\ncase \"$2\" in\n  nixx) echo 'Configured language servers: None' ;;\n  *) echo \"Language '$2' not found\" ;;\nesac\n";
+    fs::write(&hx, script).expect("a program");
+    fs::set_permissions(&hx, fs::Permissions::from_mode(0o755)).expect("it can be run");
+    assert!(!user.looked().1.contains("knows no language nixx"), "{}", user.looked().1);
+    let refused = user.run(&["setup", "helix", "--alone", "nix", "--yes"]);
+    assert!(refused.status.code() == Some(2), "{refused:?}");
+}
+
+#[test]
+fn keys_of_the_users_are_named_and_others_are_offered_that_are_free() {
+    let user = HelixUser::new(&[("ruff", "ruff 0.12")]);
+    user.write("config.toml", "[keys.normal.space]\nA = \":write-all\"\n[keys.select.space]\nB = \":w\"\n");
+    let done = user.run(&["setup", "helix", "--yes"]);
+    let said = "space A is yours in normal mode and stays; the agent has no keys in any mode; `--keys \"space H\"`";
+    assert!(done.status.success() && stderr(&done).contains(said), "{}", stderr(&done));
+    assert!(!user.read("config.toml").contains("agent."), "{}", user.read("config.toml"));
+    let other = user.run(&["setup", "helix", "--keys", "space H", "--yes"]);
+    assert!(other.status.success() && stderr(&other).is_empty(), "{}", stderr(&other));
+    assert!(user.read("config.toml").contains("[keys.select.space.H]"), "{}", user.read("config.toml"));
+}
+
+#[test]
+fn setup_and_the_doctor_agree_about_a_server_that_does_not_start() {
+    let user = HelixUser::new(&[("hx", "helix 25.07.1 (x)"), ("ruff", "ruff 0.12"), ("rust-analyzer", "")]);
+    let set_up = user.run(&["setup", "helix", "--yes"]);
+    assert!(set_up.status.success() && stderr(&set_up).is_empty(), "{}", stderr(&set_up));
+    assert!(!user.looked().1.contains("rust"), "no file is in Rust: {}", user.looked().1);
+    user.project.write("src/lib.rs", "\n");
+    let said = user.looked().1;
+    assert!(said.contains("language warning rust: ") && said.contains("/rust-analyzer does not start\n"), "{said}");
+    assert!(!said.contains("starts without Sextant"), "{said}");
+    let again = user.run(&["setup", "helix", "--yes"]);
+    assert!(stderr(&again).contains("rust-analyzer does not start, so rust is left out"), "{}", stderr(&again));
 }
 
 #[test]
