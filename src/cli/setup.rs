@@ -26,7 +26,7 @@ use sextant_base::failure::{Failure, FailureKind};
 use sextant_diagnostics::program;
 
 /// The program that may be a shim of `rustup`.
-const SHIM: &str = "rust-analyzer";
+pub(super) const SHIM: &str = "rust-analyzer";
 pub(super) const INSTALLS: &str = "`rustup component add rust-analyzer` installs it";
 
 #[derive(Debug, Args)]

@@ -108,8 +108,10 @@ async fn written(document: &DocumentMut, places: &[PathBuf], root: &Path) -> Vec
     }
     things.extend(languages.iter().map(language));
     things.extend(unknown(document, places, &languages).await);
-    if let Some(file) = broken.filter(|_| languages.iter().all(|one| one.name != "rust") && unserved::has_rust(root)) {
-        let text = format!("rust: {} does not start", file.display());
+    let of = found::known_for(setup::SHIM);
+    let is_listed = languages.iter().any(|language| of.contains(&language.name.as_str()));
+    if let Some(file) = broken.filter(|_| !is_listed && unserved::has_rust(root)) {
+        let text = format!("{}: {} does not start", of.join(", "), file.display());
         things.push(CheckedThing::of("language", Health::Warning, text, setup::INSTALLS));
     }
     things.extend(proxied.iter().filter_map(|server| unlisted(server, &languages)));

@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(asked.line(), "1 new, 2 fixed. changed 2 files (:wa writes 2 buffers; agent.show: all)");
         let one = end("changed src/price.py. 0 new diagnostics, 0 fixed, 3 unchanged. 120 tokens in 3 calls.");
         let line = TaskEnd { unsaved: 1, ..one }.line();
-        assert_eq!(line, "0 new. changed src/price.py. … (:wa writes 1 buffer; agent.show: all)");
+        assert_eq!(line, "0 new. changed src/price.py. 120 … (:wa writes 1 buffer; agent.show: all)");
         let judged =
             end("changed big.py. 1 new diagnostic, 0 fixed, 3 unchanged. Not done: 1 new error stays. 1 call.");
         let line = TaskEnd { unsaved: 1, ..judged }.line();
