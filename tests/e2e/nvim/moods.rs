@@ -193,6 +193,30 @@ async fn what_a_run_of_the_compiler_changes_in_a_file_that_nobody_asked_about_is
     assert_eq!(news(halves(&mut fake, PATIENCE_MS).await), [(None, Some(1))], "its text is another");
 }
 
+/// The closed file is of another part of the project, so that `a.py` counts as checked by its target.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_closed_file_that_may_have_stopped_the_first_run_is_reported_as_it_is() {
+    let place = json!({"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}});
+    let uncoded = json!({"range": place, "severity": 1, "message": "m"});
+    let error = |code: &str| json!({"range": place, "severity": 1, "message": "m", "code": code});
+    let target = json!({"token": "rust-analyzer/flycheck/0", "value": {"kind": "report", "message": "a (lib)"}});
+    let target = json!({"notify": ["$/progress", target]});
+    for (item, wanted) in [(uncoded, 1), (error("E0765"), 1), (error("E0308"), 0)] {
+        let found = of_closed(&json!([item]));
+        let run = json!([compiler_run("begin"), target, compiler_run("report"), found, compiler_run("end")]);
+        let on = json!({OPEN: [loaded(true)], PULL: [empty()], RUN: run});
+        let mut fake = Faked::start("rust_analyzer", &script(&on), "ok\n").await;
+        for name in ["Cargo.toml", "c.py"] {
+            std::fs::write(fake.project.root().join(name), "\n").expect("a file");
+        }
+        let (_, compiled) = halves(&mut fake, PATIENCE_MS).await;
+        assert_eq!(compiled.said(), ("versioned", vec![]));
+        let files = compiled.0["elsewhere"].as_array().cloned().unwrap_or_default();
+        let same = files.iter().filter(|file| file["earlier"] == file["items"] && file["items"].is_array());
+        assert_eq!(same.count(), wanted, "{item}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_empty_pull_of_eslint_says_nothing_where_it_could_not_check() {
     let logged = json!({"notify": ["window/logMessage", {"type": 1, "message": "Failed to load the config\0at x\ny"}]});
