@@ -37,7 +37,9 @@ impl ImporterChain {
             let new = importers.everywhere(change.path).into_iter().filter(|file| !files.contains(file));
             files.extend(new.collect::<Vec<_>>());
         }
-        let beside = included_texts::beside(importers, change, &files);
+        let is_textual = change.language.textual_imports && !files.is_empty();
+        let beside = || included_texts::beside(importers, change.path, &files, FOLLOWED);
+        let beside = if is_textual { beside() } else { Vec::new() };
         let read = |file: String| Some((workspace.text(importers.target(&file))?, file));
         let read_all = |files: Vec<String>| files.into_iter().filter_map(read).unzip();
         let (mut texts, mut files): (Vec<Arc<str>>, Vec<String>) = read_all(files);
@@ -74,7 +76,7 @@ impl ImporterChain {
     /// The importers that import a file as well which has one of the changed names itself. A macro changes every use of
     /// its name.
     fn clashing_beside(&mut self, importers: &Importers, change: &OfferedChange) -> BTreeSet<String> {
-        let changed = included_texts::changed_places(change);
+        let changed = included_texts::changed_places(change.before, change.after);
         let mut clashing = BTreeSet::new();
         for at in self.importing..self.files.len() {
             let has = |place: &&ChangedPlace<'_>| self.words[at].contains(place.name);

@@ -3,8 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnostics::edit_reach::OfferedChange;
-use crate::diagnostics::importer_chain::FOLLOWED;
 use sextant_store::workspace::importers::Importers;
 use sextant_text::symbols::interface::Offer;
 
@@ -24,23 +22,20 @@ impl ChangedPlace<'_> {
     }
 }
 
-/// The files that the importers of a changed one import beside it. Those that the changed file imports itself come
-/// before it.
-pub(super) fn beside(importers: &Importers, change: &OfferedChange, importing: &[String]) -> Vec<String> {
-    if !change.language.textual_imports || importing.is_empty() {
-        return Vec::new();
-    }
-    let own: BTreeSet<String> = importers.imported_by(&[change.path.to_owned()], FOLLOWED).into_iter().collect();
-    let found = importers.imported_by(importing, FOLLOWED);
-    found.into_iter().filter(|file| file != change.path && !own.contains(file)).collect()
+/// The files that the importers of a changed one import beside it, at most so many. Those that the changed file imports
+/// itself come before it.
+pub(super) fn beside(importers: &Importers, changed: &str, importing: &[String], most: usize) -> Vec<String> {
+    let own: BTreeSet<String> = importers.imported_by(&[changed.to_owned()], most).into_iter().collect();
+    let found = importers.imported_by(importing, most);
+    found.into_iter().filter(|file| file != changed && !own.contains(file)).collect()
 }
 
 /// The names that an edit makes, or gives another meaning.
-pub(super) fn changed_places<'a>(change: &OfferedChange<'a>) -> Vec<ChangedPlace<'a>> {
-    let is_changed = |offer: &&Offer| !offer.is_nameless && !change.before.contains(offer);
+pub(super) fn changed_places<'a>(before: &[Offer], after: &'a [Offer]) -> Vec<ChangedPlace<'a>> {
+    let is_changed = |offer: &&Offer| !offer.is_nameless && !before.contains(offer);
     let place = |offer: &'a Offer| {
         let (name, owner) = (offer.name.as_str(), offer.owner.as_str());
         ChangedPlace { name, owner, is_macro: offer.outward.trim_start().starts_with(MACRO) }
     };
-    change.after.iter().filter(is_changed).map(place).collect()
+    after.iter().filter(is_changed).map(place).collect()
 }
