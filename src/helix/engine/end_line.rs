@@ -13,9 +13,6 @@ pub(super) const ANSWERS: &str = "(space a: answers) ";
 /// The sentence of a summary that names the changed files begins with this.
 const CHANGED: &str = "changed ";
 
-/// The sentence of a summary that judges a change begins with this.
-const NOT_DONE: &str = "Not done";
-
 /// The end of a task.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TaskEnd<'a> {
@@ -63,16 +60,14 @@ fn counts_first(summary: &str, room: usize) -> String {
     };
     let files = sentences[at].matches(", ").count() + 1;
     let files = if files > 1 { format!("{CHANGED}{}", counted(files, "file")) } else { sentences[at].to_owned() };
-    let (verdicts, behind): (Vec<&str>, Vec<&str>) =
-        sentences.iter().skip(at + 2).partition(|sentence| sentence.starts_with(NOT_DONE));
-    let head: Vec<&str> = sentences[..at].iter().take(1).copied().chain(verdicts).collect();
+    let head: Vec<&str> = sentences[..at].iter().take(1).copied().collect();
     let long = |parts: &[&str]| parts.iter().map(|part| part.chars().count() + 2).sum::<usize>();
     let counts = sentences.get(at + 1).map(|counts| {
         let whole = without_empty(counts);
         // The mark of a cut needs its place too.
         if long(&head) + long(&[&whole, &files]) <= room { whole } else { short_counts(&whole) }
     });
-    let more = sentences[..at].iter().skip(1).copied().chain(behind).map(str::to_owned);
+    let more = sentences[..at].iter().skip(1).chain(sentences.iter().skip(at + 2)).map(|part| (*part).to_owned());
     let head = head.iter().map(|part| (*part).to_owned());
     let all: Vec<String> = head.chain(counts).chain([files]).chain(more).collect();
     all.join(". ")
@@ -122,10 +117,6 @@ mod tests {
         let one = end("changed src/price.py. 0 new diagnostics, 0 fixed, 3 unchanged. 120 tokens in 3 calls.");
         let line = TaskEnd { unsaved: 1, ..one }.line();
         assert_eq!(line, "0 new. changed src/price.py. 120 … (:wa writes 1 buffer; agent.show: all)");
-        let judged =
-            end("changed big.py. 1 new diagnostic, 0 fixed, 3 unchanged. Not done: 1 new error stays. 1 call.");
-        let line = TaskEnd { unsaved: 1, ..judged }.line();
-        assert!(line.starts_with("Not done: 1 new error stays. 1 new. …"), "{line}");
         for asks in [false, true] {
             for (ok, unsaved, words) in [(true, 12, ""), (false, 0, "one\ntwo"), (true, 3, "é".repeat(300).as_str())] {
                 let line = TaskEnd { ok, words, summary: LONG, unsaved, asks }.line();
