@@ -4,6 +4,7 @@ pub mod link_channel;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -94,6 +95,9 @@ pub enum EngineSays {
     Hovers(OwnHovers),
 }
 
+/// The interval at which a proxy without an engine looks for one that another proxy may have started.
+pub const LOOK: Duration = Duration::from_secs(2);
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Hello {
@@ -115,6 +119,9 @@ pub struct Hello {
     /// The user's `sextant` key of the initialization options.
     #[serde(default)]
     pub options: Value,
+    /// True if the proxy had an engine before, which is gone. The editor's other proxies come back as well.
+    #[serde(default)]
+    pub again: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

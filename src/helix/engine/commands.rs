@@ -43,6 +43,9 @@ pub(super) fn take(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, mut command
         lock(&engine.asked_from).came_from(uri);
     }
     tokio::spawn(async move {
+        if command.command != "agent.stop" {
+            engine.buffers.links.returned().await;
+        }
         if let Err(failure) = carry_out(&engine, &link, &command).await {
             engine.refuse(Some(&link), &failure);
         }

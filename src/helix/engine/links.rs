@@ -9,13 +9,17 @@ use tokio::sync::watch;
 
 use crate::engine::proxy_answer_order::{ActionOrder, AskedFile};
 use crate::link::link_channel::{LinkError, LinkSender};
-use crate::link::{EngineSays, ForEditor, Hello};
+use crate::link::{EngineSays, ForEditor, Hello, LOOK};
 use sextant_base::lock::lock;
 use sextant_base::positions::Position;
 use sextant_diagnostics::server::LanguageServer;
 
 /// The time limit for an editor's answer that needs no user.
 pub(super) const ANSWER: Duration = Duration::from_secs(10);
+
+/// The wait for the other proxies of an editor whose engine was gone, from the first one that is back: they look for an
+/// engine once in [`LOOK`], and send their texts behind their greeting.
+const RETURN: Duration = LOOK.saturating_add(Duration::from_millis(500));
 
 /// LSP's types of messages.
 pub(super) const ERROR: u8 = 1;
@@ -115,6 +119,8 @@ pub(super) struct Links {
     pub(super) order: ActionOrder,
     /// The number of links.
     count: watch::Sender<usize>,
+    /// The end of the wait for proxies that had another engine before.
+    returning: Mutex<Option<Instant>>,
 }
 
 impl Links {
@@ -124,6 +130,9 @@ impl Links {
 
     pub(super) fn add(&self, link: Arc<EngineLink>) {
         let mut list = lock(&self.list);
+        if link.hello.again {
+            lock(&self.returning).get_or_insert_with(|| Instant::now() + RETURN);
+        }
         list.push(link);
         self.count.send_replace(list.len());
     }
@@ -156,6 +165,15 @@ impl Links {
 
     pub(super) fn all(&self) -> Vec<Arc<EngineLink>> {
         lock(&self.list).clone()
+    }
+
+    /// Waits for the proxies that come back to a new engine. Without them a file that one of them has open would be read
+    /// from the disk, where the unsaved edits of a task are missing.
+    pub(super) async fn returned(&self) {
+        let until = *lock(&self.returning);
+        if let Some(until) = until {
+            tokio::time::sleep_until(until.into()).await;
+        }
     }
 
     pub(super) fn count(&self) -> watch::Receiver<usize> {

@@ -15,8 +15,8 @@ use tokio::time::Instant;
 
 use crate::link::link_channel::{self, LinkCall, LinkError, LinkReceiver, LinkSender};
 use crate::link::{
-    AgentCommand, ENGINE_SOCKET, EditorName, EngineSays, ForEditor, Hello, LINK_VERSION, NamedDocument, ProxiedServer,
-    ProxySays,
+    AgentCommand, ENGINE_SOCKET, EditorName, EngineSays, ForEditor, Hello, LINK_VERSION, LOOK, NamedDocument,
+    ProxiedServer, ProxySays,
 };
 use crate::proxy::document_mirror::{self, MirrorEvent};
 use crate::proxy::engine_client;
@@ -33,8 +33,6 @@ const START: Duration = Duration::from_secs(10);
 const WELCOME: Duration = Duration::from_secs(10);
 /// The pause between two attempts to reach an engine that is being started.
 const AGAIN: Duration = Duration::from_millis(30);
-/// The interval of the search for an engine that another proxy may have started.
-const LOOK: Duration = Duration::from_secs(2);
 /// The longest wait of Sextant's diagnostics for the server's of the same text.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The longest wait for the turn of an answer.
@@ -183,7 +181,7 @@ impl Linking {
         };
         let opened = link_channel::open::<EngineSays, ProxySays>(stream);
         let (sender, mut from) = opened.map_err(|error| LinkError::new(error.to_string(), "see who runs it"))?;
-        let hello = hello(shared, root.clone(), self.socket.clone());
+        let hello = Hello { again: self.number > 0, ..hello(shared, root.clone(), self.socket.clone()) };
         let asked = sender.request(&ProxySays::Hello(Box::new(hello)));
         // Messages of the engine before its answer are handled too.
         let mut early = Vec::new();
@@ -293,6 +291,7 @@ fn hello(shared: &ProxyState, root: PathBuf, socket: Option<PathBuf>) -> Hello {
         encoding: shared.encoding(),
         client_capabilities: client["capabilities"].clone(),
         options: table.editor.options.clone(),
+        again: false,
     }
 }
 

@@ -1,6 +1,8 @@
 //! An engine that dies in the middle of a task: what it has done is gone on with, and the plan's page is as the user
 //! left it.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use crate::durable::{TEXT, plan, replace};
@@ -8,6 +10,7 @@ use crate::helix::with_model;
 use crate::support::link_client::{EditorLink, engine, hello};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project::Project;
+use sextant::editors::lsp::link::Hello;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_whose_engine_was_killed_is_gone_on_with_and_undone_whole() {
@@ -198,4 +201,37 @@ async fn the_page_of_a_dead_engine_is_brought_up_to_date_by_the_next_one() {
 async fn what_the_user_edited_in_the_page_of_a_dead_engine_is_never_lost() {
     let (mine, now) = resumed(|text| format!("{text}\nNot before Friday.\n")).await;
     assert_eq!(now, mine);
+}
+
+/// The editor lives on, with two proxies. The one of the plan's page is back first.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_in_a_buffer_that_another_proxy_has_open_is_kept() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let mut first = engine(&project);
+    let script = [plan(&["f", "g"]), replace("return 1", "return 11", false), Reply::Stall("{".into())];
+    let server = ModelServer::start(script).await;
+    let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
+    link.open("a.py");
+    let uri = link.uri("a.py");
+    let page = planned(&mut link, &uri).await;
+    link.command("agent.approve", json!([]), Some(&page));
+    server.requests_seen(3).await;
+    link.until("the first step", |told| told.texts[&page].1.contains("1 of 2 done").then_some(())).await;
+    let buffer = link.text(&uri);
+    assert!(buffer.contains("return 11"));
+    first.kill().await.expect("killed");
+    drop(link);
+
+    server.push(replace("return 2", "return 22", false));
+    let _second = engine(&project);
+    let back = || Hello { again: true, ..hello(&project, None, with_model(&server)) };
+    let of_page = EditorLink::with(&project, back()).await.expect("taken");
+    of_page.command("agent.resume", json!([]), Some(&page));
+    let early = tokio::time::timeout(Duration::from_millis(300), server.requests_seen(4)).await;
+    assert!(early.is_err(), "the model is asked before the other proxy is back");
+    let mut of_code = EditorLink::with(&project, back()).await.expect("taken");
+    of_code.open_uri(&uri, &buffer);
+    let wanted = TEXT.replacen("return 1", "return 11", 1).replacen("return 2", "return 22", 1);
+    of_code.until("the second step", |told| (told.texts[&uri].1 == wanted).then_some(())).await;
+    assert_eq!(server.requests().len(), 4, "the finished step is not asked for again");
 }

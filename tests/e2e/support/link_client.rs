@@ -101,6 +101,7 @@ pub fn hello(project: &Project, server: Option<ProxiedServer>, options: Value) -
         encoding: Encoding::Utf16,
         client_capabilities: json!({"window": {"workDoneProgress": true, "showMessage": {}}}),
         options,
+        again: false,
     }
 }
 

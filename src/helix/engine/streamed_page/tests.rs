@@ -150,6 +150,7 @@ fn opened(dir: &Path, kind: PageKind, text: &str, confirmed: Arc<Semaphore>) -> 
         encoding: Encoding::Utf16,
         client_capabilities: json!({}),
         options: json!(null),
+        again: false,
     };
     buffers.links.add(Arc::new(EngineLink {
         id: 1,
