@@ -25,8 +25,8 @@ end
 -- True for a text that may have kept the compiler from checking types: an error without a code, or one of the lexer.
 local function may_stop(items)
   return vim.iter(items):any(function(item)
-    local code = item.code
-    local is_coded = code ~= nil and code ~= vim.NIL and not UNENDED[code]
+    local code = require('sextant.neovim').value(item.code)
+    local is_coded = code ~= nil and not UNENDED[code]
     return item.severity == vim.lsp.protocol.DiagnosticSeverity.Error and not is_coded
   end)
 end
