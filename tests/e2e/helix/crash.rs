@@ -46,26 +46,39 @@ async fn planned(link: &mut EditorLink, uri: &str) -> String {
     page
 }
 
-/// A plan of `f` and `g` whose first step is in the buffer of an editor that was killed with its engine, and what runs
-/// next.
+/// A plan of `f` and `g` whose engine was killed in its second step. The first one is in a buffer alone.
+struct KilledPlan {
+    server: ModelServer,
+    uri: String,
+    page: String,
+    buffer: String,
+}
+
+impl KilledPlan {
+    async fn of(project: &Project) -> Self {
+        let mut first = engine(project);
+        let script = [plan(&["f", "g"]), replace("return 1", "return 11", false), Reply::Stall("{".into())];
+        let server = ModelServer::start(script).await;
+        let mut link = EditorLink::with(project, hello(project, None, with_model(&server))).await.expect("taken");
+        link.open("a.py");
+        let uri = link.uri("a.py");
+        let page = planned(&mut link, &uri).await;
+        link.command("agent.approve", json!([]), Some(&page));
+        server.requests_seen(3).await;
+        link.until("the first step", |told| told.texts[&page].1.contains("1 of 2 done").then_some(())).await;
+        let buffer = link.text(&uri);
+        assert!(buffer.contains("return 11"));
+        first.kill().await.expect("killed");
+        assert_eq!(project.read("a.py"), TEXT, "it was never written");
+        Self { server, uri, page, buffer }
+    }
+}
+
+/// The editor was killed with its engine.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_step_that_was_in_a_buffer_which_is_gone_is_run_again() {
     let project = Project::new(&[("a.py", TEXT)]);
-    let mut first = engine(&project);
-    let script = [plan(&["f", "g"]), replace("return 1", "return 11", false), Reply::Stall("{".into())];
-    let server = ModelServer::start(script).await;
-    let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
-    link.open("a.py");
-    let uri = link.uri("a.py");
-    let page = planned(&mut link, &uri).await;
-    link.command("agent.approve", json!([]), Some(&page));
-    server.requests_seen(3).await;
-    link.until("the first step", |told| told.texts[&page].1.contains("1 of 2 done").then_some(())).await;
-    assert!(link.text(&uri).contains("return 11"));
-    first.kill().await.expect("killed");
-    drop(link);
-    assert_eq!(project.read("a.py"), TEXT, "it was never written");
-
+    let KilledPlan { server, uri, .. } = KilledPlan::of(&project).await;
     server.push(replace("return 1", "return 11", false));
     server.push(replace("return 2", "return 22", false));
     let _second = engine(&project);
@@ -207,21 +220,7 @@ async fn what_the_user_edited_in_the_page_of_a_dead_engine_is_never_lost() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_step_in_a_buffer_that_another_proxy_has_open_is_kept() {
     let project = Project::new(&[("a.py", TEXT)]);
-    let mut first = engine(&project);
-    let script = [plan(&["f", "g"]), replace("return 1", "return 11", false), Reply::Stall("{".into())];
-    let server = ModelServer::start(script).await;
-    let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
-    link.open("a.py");
-    let uri = link.uri("a.py");
-    let page = planned(&mut link, &uri).await;
-    link.command("agent.approve", json!([]), Some(&page));
-    server.requests_seen(3).await;
-    link.until("the first step", |told| told.texts[&page].1.contains("1 of 2 done").then_some(())).await;
-    let buffer = link.text(&uri);
-    assert!(buffer.contains("return 11"));
-    first.kill().await.expect("killed");
-    drop(link);
-
+    let KilledPlan { server, uri, page, buffer } = KilledPlan::of(&project).await;
     server.push(replace("return 2", "return 22", false));
     let _second = engine(&project);
     let back = || Hello { again: true, ..hello(&project, None, with_model(&server)) };

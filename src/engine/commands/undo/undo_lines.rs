@@ -143,20 +143,23 @@ mod tests {
     use crate::state::journal::{Checkpoint, FileChange};
     use crate::state::undo_hunks::count;
 
+    fn edit(id: &str, before: &str, after: &str) -> Checkpoint {
+        let file = FileChange {
+            path: "a.py".into(),
+            before: Some(before.into()),
+            after: Some(after.into()),
+            marks_before: serde_json::Value::Null,
+            marks_after: serde_json::Value::Null,
+        };
+        Checkpoint { id: id.into(), files: vec![file], ..Checkpoint::default() }
+    }
+
     fn changed(before: &str, after: &str, now: &str) -> Vec<(usize, usize, usize, usize)> {
         changed_but(&[], before, after, now)
     }
 
     fn changed_but(taken: &[usize], before: &str, after: &str, now: &str) -> Vec<(usize, usize, usize, usize)> {
-        let text = |text: &str| Some(text.into());
-        let file = FileChange {
-            path: "a.py".into(),
-            before: text(before),
-            after: text(after),
-            marks_before: serde_json::Value::Null,
-            marks_after: serde_json::Value::Null,
-        };
-        let edit = Checkpoint { id: "c1".into(), files: vec![file], ..Checkpoint::default() };
+        let edit = edit("c1", before, after);
         let hunks: BTreeSet<usize> = (0..count(&edit.files[0])).filter(|index| !taken.contains(index)).collect();
         let pick = Pick { edit: &edit, file: &edit.files[0], hunks };
         let found = of_file("t", &[pick], "a.py", &now.into());
@@ -189,17 +192,6 @@ mod tests {
 
     #[test]
     fn lines_that_two_edits_changed_are_one_change_as_the_task_found_them() {
-        let text = |text: &str| Some(text.into());
-        let edit = |id: &str, before: &str, after: &str| {
-            let file = FileChange {
-                path: "a.py".into(),
-                before: text(before),
-                after: text(after),
-                marks_before: serde_json::Value::Null,
-                marks_after: serde_json::Value::Null,
-            };
-            Checkpoint { id: id.into(), files: vec![file], ..Checkpoint::default() }
-        };
         let (base, broken, repaired) = ("a\nb\nc\nd\n", "a\nB1\nC\nd\n", "a\nB2\nC\nd\n");
         let edits = [edit("c1", base, broken), edit("c2", broken, repaired)];
         let hunks = |file: &FileChange| (0..count(file)).collect();
