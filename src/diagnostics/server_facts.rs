@@ -42,6 +42,10 @@ pub const STYLE_CODES: [u64; 8] = [6133, 6138, 6192, 6196, 7027, 7028, 7029, 703
 /// The setting of a server with [`Fact::StyleAsWarnings`], for JavaScript too. It is on if it is not given.
 pub const STYLE_SETTING: &str = "typescript.reportStyleChecksAsWarnings";
 
+/// rustc's errors of texts that end inside of a string, a character or a comment. Its other errors of a text that it
+/// cannot parse have no code.
+pub const UNENDED_CODES: [&str; 6] = ["E0748", "E0758", "E0762", "E0763", "E0765", "E0766"];
+
 /// The end of the name of a server's compiler, which is a source of its own: `lsp:rust-analyzer/check`.
 pub const COMPILER: &str = "/check";
 
@@ -178,6 +182,7 @@ pub fn handshake() -> Value {
         // One more than is kept, which shows that there were more.
         "most": model::MOST + 1,
         "message": model::MESSAGE + 1,
+        "unended_codes": UNENDED_CODES,
         "style": {"codes": STYLE_CODES, "setting": STYLE_SETTING},
         "notes": {
             "saved_only": SAVED_ONLY,

@@ -3,6 +3,7 @@
 --
 -- src/diagnostics/server/compiled_elsewhere.rs is the same for a shell.
 local runs = require('sextant.lsp.compile_runs')
+local servers = require('sextant.lsp.servers')
 
 local M = {}
 
@@ -14,9 +15,6 @@ local M = {}
 ---@type table<integer, { at: number, lists: table<string, table[]> }> the run that was taken last, by client
 local taken = {}
 
--- rustc's errors of texts that end inside of a string, a character or a comment.
-local UNENDED = { E0748 = true, E0758 = true, E0762 = true, E0763 = true, E0765 = true, E0766 = true }
-
 local function was_written_since(path, time)
   local stat = vim.uv.fs_stat(path)
   return not stat or stat.mtime.sec + stat.mtime.nsec / 1e9 >= time
@@ -24,9 +22,10 @@ end
 
 -- True for a text that may have kept the compiler from checking types: an error without a code, or one of the lexer.
 local function may_stop(items)
+  local unended = servers.shared().unended_codes
   return vim.iter(items):any(function(item)
     local code = require('sextant.neovim').value(item.code)
-    local is_coded = code ~= nil and not UNENDED[code]
+    local is_coded = code ~= nil and not vim.list_contains(unended, code)
     return item.severity == vim.lsp.protocol.DiagnosticSeverity.Error and not is_coded
   end)
 end

@@ -35,6 +35,7 @@ M.PULL = 'textDocument/diagnostic'
 ---@field confirm_ms integer the pause before an answer is asked for again
 ---@field most integer diagnostics of one file that the binary takes; it reports the limit
 ---@field message integer characters of a message that it takes
+---@field unended_codes string[] a compiler's errors of texts that end inside of a string, a character or a comment
 ---@field style { codes: integer[], setting: string } what `style_as_warnings` is about, and what turns it off
 ---@field notes table<string, string> why nothing is known
 

@@ -99,9 +99,7 @@ function M.show(event)
   local root = event.root
   local key = event.of and (root .. '\0' .. event.of) or root
   local items = to_items(event.entries, root)
-  -- A list of places has a title of its own.
-  local title = event.title and ('%s (%s)'):format(event.title, vim.fs.basename(root))
-    or require('sextant.ui.quickfix_title').of(event, 'new')
+  local title = require('sextant.ui.quickfix_title').of(event, 'new')
   local current = vim.fn.getqflist({ context = 1, id = 0 })
   local ours = type(current.context) == 'table' and current.context.sextant == key
   local known = lists[key]

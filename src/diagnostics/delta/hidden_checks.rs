@@ -8,7 +8,7 @@ use crate::delta::stages::{Family, Staged};
 use crate::delta::syntax_errors::is_syntax;
 use crate::model::{Diagnostic, Severity};
 
-/// What an error keeps its compiler from checking in a file; the most comes first.
+/// The checks of a file that an error keeps its compiler from; the most comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HiddenChecks {
     AllButSyntax,

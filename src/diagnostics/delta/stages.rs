@@ -6,6 +6,7 @@
 use crate::cargo_units::crate_folder;
 use crate::delta::syntax_errors::{is_import, is_syntax};
 use crate::model::{Diagnostic, Severity};
+use crate::server_facts::UNENDED_CODES;
 use crate::server_facts::is_of_rust;
 
 /// The compilers that share stages.
@@ -59,7 +60,7 @@ impl<'d> Staged<'d> {
 /// The extent of what an error keeps its tool from reporting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HiddenExtent {
-    /// What is known of the names of a module that was not found.
+    /// The known names of a module that was not found.
     Imported,
     File,
     AllFiles,
@@ -105,9 +106,6 @@ impl Family {
     }
 }
 
-/// rustc's errors of texts that end inside of a string, a character or a comment.
-pub(super) const RUST_UNENDED: &[&str] = &["E0748", "E0758", "E0762", "E0763", "E0765", "E0766"];
-
 /// rustc's errors of names and imports.
 const RUST_NAMES: &[&str] = &[
     "E0106", "E0128", "E0130", "E0252", "E0254", "E0255", "E0259", "E0260", "E0261", "E0262", "E0263", "E0364",
@@ -132,7 +130,7 @@ fn rust_stage(d: &Diagnostic, code: &str) -> u8 {
     match code {
         // rust-analyzer's own names.
         "syntax-error" | "macro-error" => 0,
-        _ if RUST_UNENDED.contains(&code) => 0,
+        _ if UNENDED_CODES.contains(&code) => 0,
         "unresolved-import" | "unresolved-extern-crate" | "unresolved-ident" => 1,
         _ if RUST_NAMES.contains(&code) => 1,
         _ if RUST_BORROWS.contains(&code) => 3,

@@ -1,7 +1,8 @@
 //! Recognizes diagnostics that hide others: syntax errors, and imports that could not be followed.
 
-use crate::delta::stages::{RUST_BORROW_WORDS, RUST_UNENDED};
+use crate::delta::stages::RUST_BORROW_WORDS;
 use crate::model::{Diagnostic, Severity};
+use crate::server_facts::UNENDED_CODES;
 use crate::server_facts::is_of_rust;
 
 /// True if a diagnostic reports that its file does not parse.
@@ -32,7 +33,7 @@ fn is_parser_code(source: &str, code: &str, message: &str) -> bool {
             && code.is_empty()
             && !of_build.iter().any(|start| message.starts_with(start))
             && !RUST_BORROW_WORDS.iter().any(|words| message.contains(words))
-        || is_of_rust(source) && RUST_UNENDED.contains(&code)
+        || is_of_rust(source) && UNENDED_CODES.contains(&code)
         || is_of(&["clang"]) && code.starts_with("expected")
         || is_of(&["gopls"]) && code.is_empty() && message.contains("expected") && message.contains("found")
         || is_of(&["jdtls"]) && code.parse::<u32>().is_ok_and(|number| number & 0x4000_0000 != 0)

@@ -253,7 +253,7 @@ pub enum Event {
     },
     /// The places that a request has asked for, for a list.
     Places {
-        title: String,
+        request: String,
         entries: Vec<QuickfixEntry>,
     },
     /// The requests that wait for the running task, oldest first, after a change of them.

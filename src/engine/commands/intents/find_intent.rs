@@ -126,8 +126,8 @@ fn as_list(entries: Vec<QuickfixEntry>, found: &str) -> Option<DirectAnswer> {
     let line = |entry: &QuickfixEntry| format!("{}:{}: {}", entry.path, entry.line, entry.text);
     let text = entries.iter().map(line).collect::<Vec<_>>().join("\n");
     let summary = format!("{} to {found}", counted(entries.len(), "reference"));
-    let title = format!("Sextant: uses of {found}");
-    Some(DirectAnswer::new(text, summary).showing(Event::Places { title, entries }))
+    let request = format!("uses of {found}");
+    Some(DirectAnswer::new(text, summary).showing(Event::Places { request, entries }))
 }
 
 /// The uses by a server's references, or else the lines that hold the name as a word, with the symbol around each. The
