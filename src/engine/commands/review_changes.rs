@@ -319,7 +319,7 @@ async fn reopen(service: &EditService) -> Result<Option<String>, Failure> {
         }
     }
     let hunks = service.store.review.change(|review| review.reopen(&texts));
-    Ok(Some(format!("took the last acceptance back, of {}", counted(hunks, "change"))))
+    Ok(Some(format!("acceptance taken back: {}", counted(hunks, "change"))))
 }
 
 async fn bring_back(service: &EditService) -> Result<String, Failure> {
@@ -338,7 +338,7 @@ async fn bring_back(service: &EditService) -> Result<String, Failure> {
     };
     let edits: Vec<FileEdit> = recover::edit_to(&path, document.as_ref(), Some(&text)).into_iter().collect();
     make(service, &edits, after).await?;
-    Ok(format!("brought back the last rejected text of {path}"))
+    Ok(format!("rejected text is back in {path}"))
 }
 
 fn note(service: &EditService, now: &ReviewState, wish: &ReviewRequest) -> Result<String, Failure> {

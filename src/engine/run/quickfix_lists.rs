@@ -43,8 +43,8 @@ pub(crate) async fn show(hub: &DiagnosticsHub, work: &mut TaskWork, new: &[Locat
     let floor = hub.workspace.config.diagnostics.severity_floor;
     let fixed = fixed_entries::listed(&verdict.fixed, floor, &start, &known).await;
     let pending = &verdict.pending;
-    // A client whose task has introduced nothing has no list.
-    if !of.is_empty() && entries.is_empty() && !work.reports.shown {
+    // A client whose task has introduced and fixed nothing has no list.
+    if !of.is_empty() && entries.is_empty() && fixed.is_empty() && !work.reports.shown {
         return;
     }
     let listed = Listed {

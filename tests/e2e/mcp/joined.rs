@@ -57,6 +57,22 @@ async fn an_unsaved_buffer_is_edited_and_answers_with_what_is_new_in_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn diagnostics_that_a_client_only_fixed_can_be_listed_and_no_list_is_put_for_them() {
+    let project = Project::new(&[("cart.py", &CART.replace("sum(prices)", "str(sum(prices))"))]);
+    let nvim = used(&project).await;
+    let mut client = McpClient::open(&project, "codex", &[]).await;
+    let edited = client.edit("edit_file", replace("cart.py", "return str(sum(prices))", "return sum(prices)")).await;
+    assert_eq!(edited["new_diagnostics"], json!([]), "{edited}");
+    while nvim.quickfix().await.len() < 2 {
+        nvim.command("AgentList fixed").await;
+    }
+    let list = nvim.quickfix().await;
+    assert!(list[0].starts_with("Sextant, fixed: edits of codex") && list[1].contains("reportReturnType"), "{list:?}");
+    assert_eq!(nvim.lua::<usize>("return vim.fn.getqflist({ nr = '$' }).nr").await, 1, "only the one asked for");
+    assert!(client.end().await.success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn where_the_user_reviews_before_an_edit_of_a_client_waits_for_the_answer() {
     let project = Project::new(&[("cart.py", CART)]);
     let mut nvim = used_with(&project, &PATIENT.replacen("{ ", "{ review = 'before', ", 1)).await;
