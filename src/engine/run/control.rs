@@ -149,7 +149,9 @@ async fn ask(edits: &EditService, model: &dyn Model, work: &mut TaskWork, asked:
         () => QuestionKind::Scope,
     };
     let began = std::time::Instant::now();
-    let answer = questions::ask_user(&edits.approvals, UserQuestion::of(kind, &text, &options)).await;
+    let answered = questions::ask_user(&edits.approvals, UserQuestion::of(kind, &text, &options));
+    let answer = edits.hub.cancelled().run_until_cancelled_owned(answered).await;
+    let answer = answer.unwrap_or_else(|| Err(Failure::cancelled()));
     work.events.did(TaskFact::UserWaited { time: began.elapsed() });
     let answer = answer.map_err(|failure| {
         tool_failure(failure.message, "go on without it, within \"May edit\"; say in your answer what is left")

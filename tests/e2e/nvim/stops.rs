@@ -9,6 +9,7 @@ use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
 use crate::support::replies::change;
+use crate::support::scripted::calls;
 use crate::support::servers::tool;
 
 const TEXT: &str = "def f() -> int:\n    return 1\n";
@@ -23,6 +24,8 @@ enum Phase {
     Settling,
     Command,
     Question,
+    /// A question of the model.
+    Asked,
 }
 
 fn edit() -> Reply {
@@ -54,10 +57,15 @@ async fn stopped(phase: Phase) -> Duration {
         Phase::Settling => vec![edit(), edit()],
         Phase::Command => vec![edit(), run(&["sh", "run.sh"])],
         Phase::Question => vec![edit(), run(&["touch", "made"])],
+        Phase::Asked => vec![calls(
+            "",
+            &[("edit_file", change("a.py", "return 1", "return 11")), ("ask_user", json!({"question": "Which?"}))],
+        )],
     })
     .await;
+    let style = if phase == Phase::Asked { "style = 'conversation', context = 64000, " } else { "" };
     let options = format!(
-        "{{ model = {{ provider = 'openai_compatible', model = 'm', base_url = '{}' }}, commands_allowed = {{ 'sh run.sh' }}, \
+        "{{ model = {{ provider = 'openai_compatible', model = 'm', {style}base_url = '{}' }}, commands_allowed = {{ 'sh run.sh' }}, \
          diagnostics = {{ timeout_ms = 60000, start_timeout_ms = 120000 }} }}",
         server.url()
     );
@@ -78,7 +86,7 @@ async fn stopped(phase: Phase) -> Duration {
         Phase::FirstLook => drop(nvim.wait("SextantStarted").await),
         Phase::Model => server.requests_seen(2).await,
         Phase::Settling => drop(nvim.wait("SextantEdited").await),
-        Phase::Question => drop(nvim.wait("SextantQuestion").await),
+        Phase::Question | Phase::Asked => drop(nvim.wait("SextantQuestion").await),
         Phase::Command => {
             let began = "return (vim.wait(20000, function() return vim.uv.fs_stat('began') ~= nil end, 5))";
             assert!(nvim.lua::<bool>(began).await, "the command runs");
@@ -91,7 +99,11 @@ async fn stopped(phase: Phase) -> Duration {
     let text = if phase == Phase::FirstLook { TEXT.to_owned() } else { TEXT.replace("return 1", "return 11") };
     assert_eq!((nvim.text().await, project.read("a.py")), (text.clone(), text), "{phase:?}: what was finished is kept");
     assert!(!project.root().join("made").exists());
-    let questions = if phase == Phase::FirstLook { 0 } else { usize::from(phase != Phase::Settling) + 1 };
+    let questions = match phase {
+        Phase::FirstLook => 0,
+        Phase::Settling | Phase::Asked => 1,
+        Phase::Model | Phase::Command | Phase::Question => 2,
+    };
     assert_eq!(server.requests().len(), questions, "{phase:?}: nothing is asked afterwards");
     took
 }
@@ -122,6 +134,7 @@ async fn a_stop_while_the_model_thinks_ends_it_soon() {
 async fn a_stop_while_a_command_runs_or_the_user_is_asked_ends_it_soon() {
     ends_soon(Phase::Command).await;
     ends_soon(Phase::Question).await;
+    ends_soon(Phase::Asked).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
