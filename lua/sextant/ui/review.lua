@@ -19,6 +19,9 @@ local reminds = false
 -- The rejections that could be had back when the last hunk was decided. The review opens again where one was undone.
 ---@type integer?
 local ended_with = nil
+-- The review as it was when the user took the last decision back.
+---@type sextant.Review?
+local back_from = nil
 -- The buffers that had hunks since the review was opened.
 ---@type table<integer, true>
 local seen = {}
@@ -41,15 +44,20 @@ local function waiting()
   return state and state.total - state.reviewed or 0
 end
 
+---@param target sextant.ReviewPlace
+local function go_to(target)
+  require('sextant.ui.code').open(places.path_of(state, target.file), target.hunk.line + 1)
+  marks.reveal(target.hunk)
+end
+
 --- Goes to the next or previous hunk, over files and around the end.
 ---@param step 1|-1
 function M.go(step)
   local target = places.next(state, step)
-  if not (state and target) then
+  if not target then
     return say.say('no change waits for review')
   end
-  require('sextant.ui.code').open(places.path_of(state, target.file), target.hunk.line + 1)
-  marks.reveal(target.hunk)
+  go_to(target)
 end
 
 ---@param action 'accept'|'reject'|'note'
@@ -166,6 +174,7 @@ for _, key in ipairs(KEYS) do
 end
 
 function M.bring_back()
+  back_from = state
   send({ open = true, wish = { action = 'bring_back' } })
 end
 
@@ -242,10 +251,10 @@ function M.after_task(root)
   require('sextant.rpc.channel').send('review', { wish = { action = 'show' }, root = root })
 end
 
----@param what? string what came before the count
+---@param what? string stands before the count, which the headers of the changes have too
 local function progress(what)
   local count = ('reviewed %d of %s'):format(state.reviewed, say.counted(state.total, 'change'))
-  return what and ('%s: %s'):format(count, what) or count
+  return what and ('%s; %s'):format(what, count) or count
 end
 
 -- After a decision, the cursor goes on to the next hunk, unless it stands in one.
@@ -318,7 +327,11 @@ function M.update(event)
     start_watch()
   end
   M.draw()
-  if event.open then
+  local back = decided and back_from and places.returned(back_from, state)
+  back_from = not decided and back_from or nil
+  if back then
+    go_to(back)
+  elseif event.open then
     local hunk = places.hunk_at(state)
     if hunk then
       marks.reveal(hunk)

@@ -327,11 +327,17 @@ function M.clear(buf)
   end
 end
 
---- Scrolls the current window so far that the lines above a hunk, which the cursor stands on, are in sight.
+--- Scrolls the current window so far that a hunk, whose first line the cursor stands on, is in sight with the lines above
+--- and below it.
 ---@param hunk sextant.Hunk
 function M.reveal(hunk)
-  local height = 1 + math.min(#hunk.removed, MOST) + (#hunk.removed > MOST and 1 or 0)
-  require('sextant.ui.uncovered').reveal(height)
+  local top = 1 + math.min(#hunk.removed, MOST) + (#hunk.removed > MOST and 1 or 0)
+  local bottom = #below(hunk, columns(api.nvim_get_current_buf()))
+  local last = math.min(hunk.line + hunk.count, api.nvim_buf_line_count(0))
+  if last > hunk.line + 1 then
+    bottom = bottom + api.nvim_win_text_height(0, { start_row = hunk.line + 1, end_row = last - 1 }).all
+  end
+  require('sextant.ui.uncovered').reveal(top, bottom)
 end
 
 return M

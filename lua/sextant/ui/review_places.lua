@@ -27,12 +27,7 @@ end
 ---@param file { path: string }
 ---@return integer? buf where it is loaded
 function M.buffer_of(review, file)
-  local wanted = vim.fs.normalize(M.path_of(review, file))
-  for _, buf in ipairs(api.nvim_list_bufs()) do
-    if api.nvim_buf_is_loaded(buf) and vim.fs.normalize(api.nvim_buf_get_name(buf)) == wanted then
-      return buf
-    end
-  end
+  return require('sextant.edit.buffers').find(vim.fs.normalize(M.path_of(review, file)))
 end
 
 --- The file of the current buffer under review.
@@ -40,8 +35,10 @@ end
 ---@return sextant.ReviewedFile?
 function M.here(review)
   local name = vim.fs.normalize(api.nvim_buf_get_name(0))
+  local target = vim.uv.fs_realpath(name)
   for _, file in ipairs(review and review.files or {}) do
-    if vim.fs.normalize(M.path_of(review, file)) == name then
+    local path = vim.fs.normalize(M.path_of(review, file))
+    if path == name or path == target then
       return file
     end
   end
@@ -112,6 +109,23 @@ function M.next(review, step)
     target = list[(edge + step - 1) % #list + 1]
   end
   return target or list[step > 0 and 1 or #list]
+end
+
+--- The first hunk that waits again, after a decision was taken back.
+---@param before sextant.Review
+---@param now sextant.Review
+---@return sextant.ReviewPlace?
+function M.returned(before, now)
+  if now.reviewed >= before.reviewed then
+    return nil
+  end
+  local known = {}
+  for _, one in ipairs(all(before)) do
+    known[one.file.path .. '\0' .. one.hunk.id] = true
+  end
+  return vim.iter(all(now)):find(function(one)
+    return not known[one.file.path .. '\0' .. one.hunk.id]
+  end)
 end
 
 --- The part of a review that a decision made now is about.

@@ -62,23 +62,27 @@ local function view(rows, above)
   return { topline = top, topfill = top == line and math.min(above, rows) or 0 }
 end
 
---- Scrolls the current window if its cursor, or the virtual lines right above it, is out of sight or below a float.
----@param above? integer the virtual lines
-function M.reveal(above)
+--- Scrolls the current window if its cursor, or what belongs to its line, is out of sight or below a float. Where there is
+--- no room for all, the end is left out.
+---@param above? integer the virtual lines right above it
+---@param below? integer the rows right below it
+function M.reveal(above, below)
   above = above or 0
   local win = api.nvim_get_current_win()
   local first, last = M.rows(win)
   local room = last - first + 1
+  below = math.max(0, math.min(below or 0, room - 1 - above))
   local is_whole = room == vim.fn.getwininfo(win)[1].height
   local context = is_whole and 0 or math.min(CONTEXT, math.max(0, math.floor((room - 1 - above) / 2)))
+  below = math.max(below, context)
   local row = vim.fn.winline()
-  if row - above >= first and row + context <= last then
+  if row - above >= first and row + below <= last then
     return
   end
   -- The line before the virtual ones is in sight too, where there is room.
-  local rows = above + (above + 2 <= room and 1 or 0)
+  local rows = above + (above + below + 2 <= room and 1 or 0)
   if not is_whole then
-    rows = math.max(rows, math.min(math.floor((room - 1) / 2), room - 1 - context))
+    rows = math.max(rows, math.min(math.floor((room - 1) / 2), room - 1 - below))
   end
   vim.fn.winrestview(view(first - 1 + math.min(rows, room - 1), above))
 end

@@ -4,6 +4,7 @@ use std::io::{BufWriter, ErrorKind, Write};
 
 use crate::durable::open_store;
 use crate::editor::event::Event;
+use crate::state::review::file_review::FileReview;
 use crate::state::review::review_store::ReviewStore;
 use crate::state::review::workspace_review::{RejectedText, ReviewNote, WorkspaceReview};
 use crate::state::task_store::TaskStore;
@@ -76,13 +77,15 @@ pub(crate) async fn forget(store: &TaskStore, filter: &Forget) {
         holds(&parts)
     };
     let kept = |one: &RejectedText| !holds(&[&one.path, &one.with, &one.without]) && !one.notes.iter().any(&noted);
+    let holds_file = |path: &str, file: &FileReview| holds(&[path, &file.baseline, &file.agent]);
     store.review.change(|review| {
         review.notes.retain(|note| !noted(note));
+        review.accepted.retain(|files| !files.iter().any(|file| holds_file(&file.path, file.before())));
         review.rejected.retain(kept);
         review.undone.retain(kept);
         review.redoable.clear();
         if filter.keep.is_empty() {
-            review.files.retain(|path, file| !holds(&[path, &file.baseline, &file.agent]));
+            review.files.retain(|path, file| !holds_file(path, file));
         }
     });
     save(&store.review).await;

@@ -180,6 +180,12 @@ async fn typing_moves_the_changes_and_a_restart_keeps_them() {
     nvim.command("AgentReview").await;
     counts(&nvim, 1, 2).await;
     nvim.screen.shows("1/1 g").await;
+    // What was accepted before the restart can wait again.
+    nvim.keys("gB").await;
+    counts(&nvim, 0, 2).await;
+    nvim.screen.shows("1/2 f").await;
+    nvim.keys("ga").await;
+    counts(&nvim, 1, 2).await;
     nvim.command("AgentReview reject all").await;
     closed(&nvim).await;
     let mine = format!("# mine\n{}", TEXT.replace("return 1", "return undefined_name"));
@@ -458,6 +464,63 @@ async fn an_acceptance_can_be_taken_back_and_a_note_is_seen() {
     counts(&nvim, 0, 2).await;
     nvim.screen.shows("1/2 f").await;
     assert_eq!(lines(&nvim).await, both);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_decision_that_is_taken_back_is_shown_and_named_in_50_columns() {
+    let files = [("a.py", TEXT), ("folder/b.py", TEXT)];
+    let project = Project::new(&files);
+    let replies = [("a.py", "return 1", true), ("a.py", "return 3", true), ("folder/b.py", "return 2", false)]
+        .map(|(path, old, more)| step("edit_file", change(path, old, format!("{old}1")), more));
+    let server = ModelServer::start(replies).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.resize(80, 24).await;
+    nvim.edit("a.py").await;
+    nvim.task("AgentAsk! change them").await;
+    nvim.command("AgentReview").await;
+    counts(&nvim, 0, 3).await;
+    nvim.screen.shows("1/3 f").await;
+    let here = |name: &str, line: usize| {
+        format!("return (vim.wait(30000, function() return vim.fn.expand('%:t') == '{name}' and vim.fn.line('.') == {line} end, 10))")
+    };
+    // Each decision is followed by the next change; the last one goes to the first one that waits.
+    nvim.keys("]h]h").await;
+    assert!(nvim.lua::<bool>(&here("b.py", 6)).await, "{}", nvim.screen.text());
+    nvim.keys_show("gR", "Reject, because").await;
+    nvim.keys_show("<CR>", "rejected").await;
+    assert!(nvim.lua::<bool>(&here("a.py", 2)).await, "{}", nvim.screen.text());
+    nvim.keys_show("gB", "Sextant: rejected text is back in b.py; rev").await;
+    assert!(nvim.lua::<bool>(&here("b.py", 6)).await, "{}", nvim.screen.text());
+    nvim.keys("[h").await;
+    assert!(nvim.lua::<bool>(&here("a.py", 10)).await, "{}", nvim.screen.text());
+    nvim.keys("ga").await;
+    counts(&nvim, 1, 3).await;
+    nvim.keys_show("gB", "Sextant: acceptance taken back: 1 change; rev").await;
+    assert!(nvim.lua::<bool>(&here("a.py", 10)).await, "{}", nvim.screen.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_is_shown_with_its_lines_and_what_it_introduced() {
+    let before: String = (0..12).map(|n| format!("def f{n}() -> int:\n    return {n}\n\n\n")).collect();
+    let project = Project::new(&[("a.py", &before)]);
+    let new = "    one = absent\n    two = 2\n    return two";
+    let replies = [
+        step("edit_file", change("a.py", "    return 0\n", "    return 100\n"), true),
+        step("edit_file", change("a.py", "    return 1\n", format!("{new}\n")), false),
+    ];
+    let server = ModelServer::start(replies).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.resize(80, 24).await;
+    nvim.edit("a.py").await;
+    nvim.task("AgentAsk! change f0 and f1").await;
+    nvim.command("normal! gg").await;
+    nvim.command("AgentReview").await;
+    nvim.screen.shows("▎1/2 f0").await;
+    // Its first line is in sight already, at the lower edge.
+    nvim.keys("]h").await;
+    for words in ["▎2/2 f1", "-    return 1", "    one = absent", "    two = 2", "    return two", "▎new: f1: "] {
+        nvim.screen.shows(words).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -13,8 +13,9 @@ use sextant_base::given_secrets::hide_given;
 /// Most rejections that can be had back, and the most bytes of their texts.
 const REJECTIONS: usize = 20;
 const REJECTED_BYTES: usize = 4 << 20;
-/// Most acceptances that can be taken back.
+/// Most acceptances that can be taken back, and the most bytes of their texts. The last one always can.
 const ACCEPTED: usize = 20;
+const ACCEPTED_BYTES: usize = 4 << 20;
 /// Most undos of edits that can be redone.
 const UNDONE: usize = 20;
 /// Most notes that wait for the agent.
@@ -38,10 +39,8 @@ pub(crate) struct WorkspaceReview {
     #[serde(skip)]
     pub(crate) redoable: Vec<UndoneTexts>,
     /// The acceptances, each with the files that it is about, the oldest first.
-    #[serde(skip)]
     pub(crate) accepted: Vec<Vec<AcceptedFile>>,
-    /// The decisions of this process: their order across acceptances and rejections.
-    #[serde(skip)]
+    /// The number of the last decision: their order across acceptances and rejections.
     decisions: u64,
 }
 
@@ -57,7 +56,7 @@ pub(crate) enum ChangedBy {
 }
 
 /// A file as it waited before hunks of it were accepted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AcceptedFile {
     pub(crate) path: String,
     before: FileReview,
@@ -65,6 +64,17 @@ pub(crate) struct AcceptedFile {
     hunks: usize,
     /// The number of the decision.
     at: u64,
+}
+
+impl AcceptedFile {
+    /// The review of the file as it waited.
+    pub(crate) fn before(&self) -> &FileReview {
+        &self.before
+    }
+
+    fn bytes(&self) -> usize {
+        self.before.baseline.len() + self.before.agent.len()
+    }
 }
 
 /// A rejection, with the file before and after it.
@@ -81,8 +91,7 @@ pub(crate) struct RejectedText {
     pub(crate) notes: Vec<ReviewNote>,
     /// The agent has written in its place since: its text in the buffer is not an undo.
     pub(crate) settled: bool,
-    /// The number of the decision; 0 for one of an earlier process.
-    #[serde(skip)]
+    /// The number of the decision.
     at: u64,
 }
 
@@ -223,8 +232,11 @@ impl WorkspaceReview {
         if !files.is_empty() {
             self.accepted.push(files);
         }
-        let over = self.accepted.len().saturating_sub(ACCEPTED);
-        self.accepted.drain(..over);
+        let size = |files: &Vec<AcceptedFile>| files.iter().map(AcceptedFile::bytes).sum::<usize>();
+        let list = &mut self.accepted;
+        while list.len() > ACCEPTED || list.len() > 1 && list.iter().map(size).sum::<usize>() > ACCEPTED_BYTES {
+            list.remove(0);
+        }
     }
 
     /// True if the last decision is an acceptance.
