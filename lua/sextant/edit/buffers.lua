@@ -12,8 +12,9 @@ local CHUNK = 2000
 --- The loaded buffer of an absolute path, if there is one.
 ---@return integer?
 function M.find(path)
-  local first = vim.fn.bufnr(vim.fn.fnameescape(path))
-  if first > 0 and api.nvim_buf_is_loaded(first) and api.nvim_buf_get_name(first) == path then
+  -- Neovim has one buffer for a file under all its names: a link's too.
+  local first = vim.fn.bufexists(path) == 1 and vim.fn.bufadd(path) or 0
+  if first > 0 and api.nvim_buf_is_loaded(first) and vim.bo[first].buftype == '' then
     return first
   end
   for _, buf in ipairs(api.nvim_list_bufs()) do

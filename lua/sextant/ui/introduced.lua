@@ -124,18 +124,6 @@ local function follow(entry, reports, sign)
   return entry.alive ~= was
 end
 
----@param root string
----@param path string
----@return integer? buf one that is loaded
-local function loaded(root, path)
-  local name = vim.fs.joinpath(root, path)
-  for _, buf in ipairs(api.nvim_list_bufs()) do
-    if api.nvim_buf_is_loaded(buf) and api.nvim_buf_get_name(buf) == name then
-      return buf
-    end
-  end
-end
-
 ---@param task sextant.IntroducedTask
 ---@param kind 'new'|'remaining'|'fixed'
 ---@return table[] items
@@ -178,11 +166,19 @@ local function refresh(only)
   local sign = options()
   ---@type table<integer, vim.Diagnostic[]>
   local reports = {}
+  ---@type table<string, integer|false> by path
+  local loaded = {}
+  local function buffer_of(path)
+    if loaded[path] == nil then
+      loaded[path] = require('sextant.edit.buffers').find(path) or false
+    end
+    return loaded[path]
+  end
   for _, task in ipairs(tasks) do
     local changed = false
     for _, list in ipairs({ task.new, task.fixed }) do
       for _, entry in ipairs(list) do
-        local buf = loaded(task.root, entry.path)
+        local buf = buffer_of(vim.fs.joinpath(task.root, entry.path))
         if buf and (not only or buf == only) then
           if entry.buf ~= buf then
             entry.buf, entry.mark = buf, nil

@@ -82,7 +82,7 @@ async fn a_list_of_what_is_new_says_who_has_not_spoken() {
     let mut nvim = attached(&project, &model, &publishing(&json!("scan")), "commands = {}").await;
     two_edits(&mut nvim, &model, "AgentAsk! change them", &go, KILL_FAKE).await;
     let list = nvim.quickfix().await;
-    assert!(list[0].contains("change them, not known: fake (a.py"), "{list:?}");
+    assert!(list[0].contains("change them, not known: fake"), "{list:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

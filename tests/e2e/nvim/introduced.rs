@@ -121,3 +121,18 @@ async fn without_a_text_there_is_no_sign_and_before_a_task_no_list() {
     let other = Nvim::open_on_screen(&project, "{}", &["ruff"], "a.py").await;
     other.command_shows("AgentList", "no task has changed something in this Neovim").await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_names_what_has_not_answered_once_and_a_long_list_of_names_not_at_all() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let nvim = Nvim::open(&project, "{}", &[], "a.py").await;
+    for (unknown, title) in [
+        ("ruff (a.py, no baseline), ruff (b.py, no baseline)", "Sextant: do it, not known: ruff (p)"),
+        ("basedpyright, ruff", "Sextant: do it, not known: basedpyright, ruff (p)"),
+        ("basedpyright, ruff, mypy (run by hand), pylint", "Sextant: do it, partly known (p)"),
+    ] {
+        let code = "return require('sextant.ui.quickfix_title').of({ request = 'do it', root = '/p', unknown = UNKNOWN }, 'new')";
+        let made: String = nvim.lua(&code.replace("UNKNOWN", &format!("'{unknown}'"))).await;
+        assert_eq!(made, title);
+    }
+}

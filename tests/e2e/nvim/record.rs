@@ -36,6 +36,24 @@ async fn a_record_that_somebody_holds_is_done_without_and_a_stop_does_not_wait_f
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_buffer_under_another_name_of_its_file_is_edited_and_reviewed() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    symlink(project.root().join("a.py"), project.root().join("link.py")).expect("a link");
+    let edit = step("edit_file", change("a.py", "x = 1", "x = absent"), false);
+    let server = ModelServer::start([edit]).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "link.py").await;
+    nvim.task("AgentAsk change it").await;
+    assert_eq!(nvim.text().await, "x = absent\n", "{}", nvim.screen.text());
+    nvim.command("AgentReview").await;
+    nvim.screen.shows("1/1 ").await;
+    nvim.screen.shows("▎new: ").await;
+    nvim.keys("ga").await;
+    nvim.screen.shows("reviewed 1 of 1").await;
+    nvim.task("AgentUndo").await;
+    assert_eq!(nvim.text().await, TEXT);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_buffer_is_not_written_where_its_folder_has_become_a_link() {
     let project = Project::new(&[("src/a.py", TEXT)]);
     let elsewhere = project.beside("others");
