@@ -119,12 +119,24 @@ local function open_new(path)
   return buf
 end
 
+-- The windows of a buffer that goes show the alternate file, or else an empty buffer: its end would close them.
+local function leave_windows(buf)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    api.nvim_win_call(win, function()
+      local other = vim.fn.bufnr('#')
+      local is_file = other > 0 and other ~= buf and vim.bo[other].buflisted and vim.bo[other].buftype == ''
+      api.nvim_win_set_buf(win, is_file and other or api.nvim_create_buf(true, false))
+    end)
+  end
+end
+
 local function remove(edit)
   if is_led_away(edit.path) then
     error(edit.path .. ' is reached through a link now, and is not deleted')
   end
   local buf = buffers.find(edit.path)
   if buf then
+    leave_windows(buf)
     api.nvim_buf_delete(buf, { force = true })
   end
   vim.uv.fs_unlink(edit.path)

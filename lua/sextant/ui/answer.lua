@@ -125,8 +125,13 @@ function M.stream(text, thought)
   if thought then
     return think(text)
   end
-  end_thinking()
   if not in_words then
+    -- A reply often begins with blank lines, in an event of their own.
+    text = text:gsub('^\n+', '')
+    if text == '' then
+      return
+    end
+    end_thinking()
     in_words, words_line = true, api.nvim_buf_line_count(buf)
   end
   add(text)
@@ -195,7 +200,7 @@ end
 
 --- Shows a line; an empty one separates two texts.
 ---@param text string
----@return integer? line its number, where it is shown at once
+---@return integer? line the number of its first line, where it is shown at once
 function M.line(text)
   if asked[1] and asked[1].alone then
     held[#held + 1] = text
@@ -204,7 +209,8 @@ function M.line(text)
     return blank()
   end
   M.append((last_line(buffer()) ~= '' and '\n' or '') .. text .. '\n')
-  return api.nvim_buf_line_count(buffer()) - 1
+  local _, more = text:gsub('\n', '')
+  return api.nvim_buf_line_count(buffer()) - 1 - more
 end
 
 --- Separates the words of one question from those of the next.
@@ -258,6 +264,8 @@ end
 ---@param alone boolean whether nothing else runs: what comes now is of this request
 ---@param follows boolean whether it goes on with the conversation in the window
 function M.expect(request, alone, follows)
+  -- The status is that of the last request that was taken on.
+  alone = alone and #asked == 0
   asked[#asked + 1] = { request = request, tab = api.nvim_get_current_tabpage(), alone = alone, follows = follows }
 end
 

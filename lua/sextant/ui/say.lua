@@ -198,6 +198,7 @@ end
 
 ---@class sextant.Saying
 ---@field words? string what the buffers hold of the text, where that is not its first line
+---@field line? integer the line of the answer that it begins at: the same words above are of another text
 ---@field short? string what a narrow command line shows of it, where that is not its beginning
 ---@field tail? string the way on; it stays however narrow the command line is
 
@@ -211,7 +212,8 @@ end
 function M.say(text, level, shown_in, how)
   how = how or {}
   for _, name in ipairs(shown_in or {}) do
-    if require('sextant.ui.scratch').in_sight(name, how.words or text:match('[^\n]*')) then
+    local from = name == 'answer' and how.line or nil
+    if require('sextant.ui.scratch').in_sight(name, how.words or text:match('[^\n]*'), from) then
       return false
     end
   end

@@ -69,13 +69,14 @@ end
 --- True if a line with these words is on the screen of the current tab, and not only in the buffer.
 ---@param name string after `sextant://`
 ---@param words string
+---@param from? integer the first line that counts
 ---@return boolean
-function M.in_sight(name, words)
+function M.in_sight(name, words, from)
   local win = M.window(name)
   if not win then
     return false
   end
-  local first, last = vim.fn.line('w0', win), vim.fn.line('w$', win)
+  local first, last = math.max(from or 1, vim.fn.line('w0', win)), vim.fn.line('w$', win)
   for _, text in ipairs(api.nvim_buf_get_lines(api.nvim_win_get_buf(win), first - 1, last, false)) do
     if text:find(words, 1, true) then
       return true

@@ -65,9 +65,9 @@ end
 -- Shows that an earlier task waits for the user: in the answer, and in a message where that is out of sight.
 ---@param text string
 local function notice(text)
-  answer.line('… ' .. text)
+  local line = answer.line('… ' .. text)
   require('sextant.ui.progress_message').notice()
-  say.say(text, nil, not answer.waits() and { 'answer' } or nil)
+  say.say(text, nil, not answer.waits() and { 'answer' } or nil, { line = line })
 end
 
 require('sextant.ui.question').on_answer(answer.line)
@@ -82,7 +82,7 @@ local function question(event)
   local in_plan = plan.ask(event)
   questions.select(event)
   local text = questions.message(event)
-  if not say.say(text, nil, places(in_plan), { words = event.text:match('[^\n]*') }) then
+  if not say.say(text, nil, places(in_plan), { words = event.text:match('[^\n]*'), line = first }) then
     say.note(text)
   end
 end
@@ -90,10 +90,11 @@ end
 -- Reports the end of a task. Where no window shows its answer, the message names the way there.
 ---@param event { summary: string, short?: string }
 ---@param in_plan boolean
-local function report_end(event, in_plan)
+---@param line? integer of the summary in the answer
+local function report_end(event, in_plan, line)
   local is_hidden = answers and not in_plan and require('sextant.ui.scratch').window('answer') == nil
   local tail = is_hidden and ' · :AgentShow' or nil
-  say.say(event.summary, nil, places(in_plan), { short = event.short, tail = tail })
+  say.say(event.summary, nil, places(in_plan), { short = event.short, tail = tail, line = line })
 end
 
 local renderers = {
@@ -249,17 +250,18 @@ local renderers = {
   finished = function(event)
     begun = nil
     answer.line('')
-    answer.line(event.summary)
+    local line = answer.line(event.summary)
     answer.settle()
-    -- A summary of one line has only the figures.
-    answer.rest_at_end(event.summary:find('\n', 1, true) and 0 or 1)
+    -- Below an answer, a summary of one line has only the figures; of an undo or a redo it is all of the text.
+    local is_figures = M.status == 'running' and not event.summary:find('\n', 1, true)
+    answer.rest_at_end(is_figures and 1 or 0)
     M.status = 'idle'
     M.stopped = false
     -- A message of one line has only the figures.
     local in_plan = plan.note(event.summary:match('[^\n]*'))
     status.ended(plan.stands(), event.ok and 'done' or 'not done')
     review_changes(event.root)
-    report_end(event, in_plan)
+    report_end(event, in_plan, line)
     require('sextant.ui.review').turn_over(event.root)
     emit('SextantFinished', event)
   end,
@@ -273,14 +275,14 @@ local renderers = {
     local text = words_of(event.failure)
     begun = nil
     answer.line('')
-    answer.line('✗ ' .. text)
+    local line = answer.line('✗ ' .. text)
     answer.settle()
     answer.rest_at_end(0)
     M.status = 'idle'
     M.stopped = false
     local in_plan = (early or not plan.waits()) and plan.fail(event.failure)
     status.ended(plan.stands(), event.failure.kind == 'cancelled' and 'stopped' or 'failed')
-    say.say(text, level_of(event.failure), places(in_plan))
+    say.say(text, level_of(event.failure), places(in_plan), { line = line })
     emit('SextantFailed', event)
   end,
   refused = refused,
@@ -342,10 +344,8 @@ function M.process_gone(text)
   M.stopped = false
   status.ended(nil, 'failed')
   answer.drop()
-  if require('sextant.ui.scratch').window('answer') then
-    answer.line('✗ ' .. text)
-  end
-  say.say(text, vim.log.levels.ERROR, places(plan.process_gone(text)))
+  local line = require('sextant.ui.scratch').window('answer') and answer.line('✗ ' .. text) or nil
+  say.say(text, vim.log.levels.ERROR, places(plan.process_gone(text)), { line = line })
 end
 
 return M

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde_json::json;
 use tokio::sync::Notify;
 
-use crate::nvim::ask::options;
+use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
-use crate::support::replies::says;
+use crate::support::replies::{change, says};
 use crate::support::scripted::calls;
 use crate::support::wires::{self, Wire};
 
@@ -143,6 +143,51 @@ async fn beside_a_list_the_answer_and_no_blank_line_is_in_sight() {
     assert_eq!(inside(&nvim, lines).await, serde_json::json!(last), "{}", nvim.screen.text());
     // The output goes on at the end.
     nvim.command_shows("lua require('sextant.ui.answer').line('a late line')", "a late line").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn beside_a_list_the_last_row_has_the_outcome_of_each_undo_and_redo() {
+    let edit = step("edit_file", change("a.py", "return 1", "return absent + gone"), true);
+    let script = vec![edit, says("I leave them.")];
+    let (_project, _server, mut nvim) = opened(script, options).await;
+    nvim.task("AgentAsk change f").await;
+    nvim.screen.shows("[Quickfix List]").await;
+    for (command, outcome) in ["AgentUndo", "AgentRedo"].into_iter().zip(["undone “", "brought back “"]).cycle().take(6) {
+        nvim.task(command).await;
+        let last = inside(&nvim, "vim.fn.getline(vim.fn.line('w$'))").await;
+        assert!(last.as_str().is_some_and(|row| row.starts_with(outcome)), "{command}: {last}\n{}", nvim.screen.text());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn blank_lines_before_the_words_of_a_reply_are_left_out() {
+    let (_project, _server, mut nvim) = opened(vec![says("\n\nIt returns one.")], options).await;
+    nvim.task("AgentAsk what does f return?").await;
+    let answer = nvim.answer().await;
+    assert!(answer.starts_with("# what does f return?\nIt returns one.\n"), "{answer:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_in_quick_succession_stand_below_each_other_with_their_answers() {
+    let (_project, _server, mut nvim) = opened(vec![says("ONE."), says("TWO."), says("THREE.")], options).await;
+    nvim.lua::<bool>("for _, text in ipairs({ 'one?', 'two?', 'three?' }) do vim.cmd.AgentAsk(text) end return true").await;
+    for _ in 0..3 {
+        nvim.finished().await;
+    }
+    let answer = nvim.answer().await;
+    let parts = ["# one?", "ONE.", "# two?", "TWO.", "# three?", "THREE."].map(|part| answer.find(part));
+    assert!(parts.iter().all(Option::is_some) && parts.is_sorted(), "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_window_stays_where_its_file_is_created_and_taken_back() {
+    let new = json!({"path": "new.py", "content": "x = 1\n"});
+    let (_project, _server, mut nvim) = opened(vec![step("write_file", new, false)], options).await;
+    nvim.task("AgentAsk! create new.py").await;
+    nvim.edit("new.py").await;
+    nvim.task("AgentUndo").await;
+    let here: Vec<String> = nvim.lua("return { vim.fn.bufname(), tostring(vim.fn.winnr('$')) }").await;
+    assert_eq!(here, ["a.py", "2"], "{}", nvim.screen.text());
 }
 
 #[tokio::test(flavor = "multi_thread")]
