@@ -57,7 +57,7 @@ pub(super) async fn offers(
 ) -> FixAnswers {
     let file = FileText { path: document.path.clone(), text: document.text.clone() };
     let asked: Vec<Arc<LanguageServer>> =
-        editor.servers().into_iter().filter(|server| server.covers(&file.path)).collect();
+        editor.deciding().into_iter().filter(|server| server.covers(&file.path)).collect();
     let answers = join_all(asked.iter().map(|server| server.offers(&file, range, patience))).await;
     let mut all = FixAnswers::default();
     for (server, answer) in asked.into_iter().zip(answers) {

@@ -33,7 +33,7 @@ pub(super) async fn look_up(
     let read: Vec<String> = read.into_iter().collect();
     let known = editor.refresh(&read).await;
     let asked: Vec<Arc<LanguageServer>> =
-        editor.servers().into_iter().filter(|server| server.covers(&wanted.path)).collect();
+        editor.deciding().into_iter().filter(|server| server.covers(&wanted.path)).collect();
     let mut answers: FuturesOrdered<_> =
         asked.iter().map(|server| one(editor, server, &document, &known, wanted, deadline)).collect();
     let mut found = Vec::new();

@@ -3,6 +3,7 @@
 #![deny(unreachable_pub)]
 
 mod asked;
+mod deciding_servers;
 pub mod file_format;
 mod fixes;
 mod folder_files;
@@ -312,18 +313,18 @@ impl Diagnostics for HeadlessEditor {
     async fn diagnostics(&self, edited: &[String], bystanders: &[String], deadline: Deadline) -> Vec<Report> {
         let paths = [edited, bystanders].concat();
         let Ok(_turn) = tokio::time::timeout(deadline.left(), self.turn.read()).await else {
-            let servers = self.servers();
+            let servers = self.deciding();
             let pairs = servers.iter().flat_map(|server| paths.iter().map(move |path| (server, path)));
             let covered = pairs.filter(|(server, path)| server.covers(path));
             return covered.map(|(server, path)| server.unasked(path, deadline)).collect();
         };
-        let asked_servers = self.servers();
+        let asked_servers = self.deciding();
         self.report_outside_changes(&asked_servers).await;
         let documents = self.refresh(&paths).await;
         // A long text is copied for its readers alone.
         let is_covered = |document: &&Document| asked_servers.iter().any(|server| server.covers(&document.path));
         let texts: Vec<FileText> = documents.iter().filter(is_covered).map(file_text).collect();
-        let servers = join_all(asked_servers.iter().map(|server| server.fetch(&texts, deadline)));
+        let servers = join_all(asked_servers.iter().map(|server| self.reports_of(server, &texts, deadline)));
         let others = self.providers.iter().map(|provider| ask(provider.as_ref(), &documents, edited, deadline));
         let for_commands = documents.iter().filter(|_| !self.commands.is_empty());
         let asked: Vec<EditorText> = for_commands.map(|document| asked(document, edited)).collect();
@@ -336,7 +337,7 @@ impl Diagnostics for HeadlessEditor {
     }
 
     async fn late(&self) -> Vec<Report> {
-        let mut reports: Vec<Report> = self.servers().iter().flat_map(|server| server.late()).collect();
+        let mut reports = self.late_reports();
         let asked = lock(&self.asked);
         for report in &mut reports {
             let known = asked.get(&(report.provider.clone(), report.file.clone()));

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use crate::HeadlessEditor;
 use crate::folder_files::{Files, OpenEdit};
 use sextant_base::lock::lock;
+use sextant_diagnostics::server::LanguageServer;
 use sextant_engine::api::{Applied, Documents, EditorError, FileEdit, Save};
 
 /// The note to the user on an applied edit of an open file.
@@ -21,6 +22,10 @@ pub trait OpenBuffers: Send + Sync {
 
     /// Every open file of the workspace.
     fn paths(&self, root: &Path) -> Vec<String>;
+
+    /// Waits until a server is overruled: its editor has a text of an open file that is not the one in
+    /// [`OpenBuffers::text`], because another editor's goes before. Its reports are of that other text.
+    async fn overruled(&self, server: &Arc<LanguageServer>);
 
     /// Waits until the user types in none of these files; each of them must have this text then.
     async fn at_rest(&self, files: &[(String, Arc<str>)]) -> Result<(), EditorError>;

@@ -13,6 +13,7 @@ use crate::engine::open_documents::{Mirror, MirroredDocument};
 use crate::link::link_channel::LinkError;
 use sextant_base::path;
 use sextant_base::positions::{Encoding, LineIndex};
+use sextant_diagnostics::server::LanguageServer;
 use sextant_engine::api::EditorError;
 use sextant_headless::overlay::OpenBuffers;
 use sextant_text::edits::hunks::hunks;
@@ -81,6 +82,14 @@ fn text_edits(before: &str, after: &str, encoding: Encoding) -> Vec<Value> {
     edits.map(edit).collect()
 }
 
+impl EditorBuffers {
+    fn is_overruled(&self, server: &Arc<LanguageServer>) -> bool {
+        let links = self.links.all();
+        let of_server = |link: &&Arc<EngineLink>| link.server.as_ref().is_some_and(|known| Arc::ptr_eq(known, server));
+        links.iter().find(of_server).is_some_and(|link| self.mirror.is_overruled(link.id))
+    }
+}
+
 #[async_trait]
 impl OpenBuffers for EditorBuffers {
     fn text(&self, path: &str) -> Option<Arc<str>> {
@@ -89,6 +98,15 @@ impl OpenBuffers for EditorBuffers {
 
     fn paths(&self, root: &Path) -> Vec<String> {
         self.mirror.paths(root)
+    }
+
+    async fn overruled(&self, server: &Arc<LanguageServer>) {
+        let mut news = self.mirror.news();
+        while !self.is_overruled(server) {
+            if news.changed().await.is_err() {
+                return std::future::pending().await;
+            }
+        }
     }
 
     async fn at_rest(&self, files: &[(String, Arc<str>)]) -> Result<(), EditorError> {

@@ -191,6 +191,16 @@ impl Mirror {
         lock(&self.held).documents.get(&(link, uri.to_owned())).map(|document| document.version)
     }
 
+    /// True if a document of this link is not the text that is read of its file: another editor's document goes before.
+    pub(super) fn is_overruled(&self, link: u64) -> bool {
+        let held = lock(&self.held);
+        let overruled = |own: &MirroredDocument| {
+            let first = held.first(held.documents.values().filter(|other| other.file == own.file));
+            first.is_some_and(|first| first.editor != own.editor && first.text != own.text)
+        };
+        held.documents.values().filter(|document| document.link == link).any(overruled)
+    }
+
     /// Files below the root that are open, sorted.
     pub(super) fn paths(&self, root: &Path) -> Vec<String> {
         let held = lock(&self.held);
@@ -264,9 +274,13 @@ mod tests {
         let asking = mirror.of_file(file).unwrap();
         assert_eq!((&*asking.text, asking.link), ("10\n", 2));
         assert_eq!(mirror.rested(file), None, "typing in the other one is in nobody's way");
+        assert_eq!([1, 2, 3].map(|link| mirror.is_overruled(link)), [false, false, true]);
         assert_eq!((mirror.others_to_notify(&asking), mirror.others_to_notify(&asking)), (vec![3], vec![]));
         mirror.asked_by(Some(20));
         assert_eq!(mirror.others_to_notify(&mirror.of_uri(uri).unwrap()).len(), 1, "one link of the editor");
+        assert_eq!([1, 2, 3].map(|link| mirror.is_overruled(link)), [true, true, false]);
+        mirror.changed(1, changed(uri, 2, "typed elsewhere\n"));
+        assert_eq!([1, 2].map(|link| mirror.is_overruled(link)), [false, true], "the text of the second one is behind");
         mirror.left(3);
         assert_eq!(mirror.of_file(file).unwrap().editor, Some(10), "who asked is gone");
     }

@@ -121,6 +121,44 @@ async fn a_diagnostic_that_the_editors_server_shows_is_not_shown_twice_and_known
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn of_two_editors_with_a_file_the_server_of_the_one_that_asks_judges_the_edit() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let server = [tool("ruff").display().to_string(), "server".to_owned()];
+    let replies = [
+        step("edit_file", change("cart.py", "sum(prices)", "sum(price)"), true),
+        step("edit_file", change("cart.py", "sum(price)", "max(prices)"), false),
+    ];
+    let model = ModelServer::start(replies).await;
+    let editor = |process| {
+        let mut command = proxy(&project, &[], &server);
+        command.env("PATH", "/usr/bin:/bin");
+        let config = json!({"sextant": with_model(&model)});
+        HelixClient::of_process(process, HelixVersion::Release, &mut command, project.root(), config)
+    };
+    let asks = editor(std::process::id());
+    let other = editor(std::os::unix::process::parent_id());
+    let uri = asks.open("cart.py", "python");
+    other.open("cart.py", "python");
+    served(&asks);
+    served(&other);
+    // Its text is never that of the editor that asks again.
+    other.edit(&uri, 0..0, "# typed elsewhere\n");
+    other.command("agent.stop", json!([]));
+    other.wait("the engine has the text", |seen| {
+        seen.said.iter().any(|text| text.contains("nothing is running")).then_some(())
+    });
+    asks.command("agent.ask", json!(["change it"]));
+    asks.wait("the repaired edit", |seen| seen.buffers[&uri].text.contains("max(prices)").then_some(()));
+    let requests = model.requests();
+    let told = requests[1].said_by("user");
+    assert!(told.contains("F821"), "the model is told what its edit introduced: {told}");
+    asks.wait("the verdict", |seen| seen.said.iter().any(|text| text.contains(":wa writes 1 buffer")).then_some(()));
+    let said = asks.seen().said.clone();
+    assert!(!said.iter().any(|text| text.contains("not known")), "{said:?}");
+    assert!(other.text(&uri).starts_with("# typed elsewhere"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn of_two_proxies_of_an_editor_the_one_that_offers_actions_answers_first() {
     let project = Project::new(&[("cart.py", CART)]);
     let _engine = engine(&project);

@@ -90,6 +90,11 @@ impl HelixClient {
 
     /// The same with a server's `config`, which is its initialization options and its settings.
     pub fn configured(version: HelixVersion, command: &mut Command, root: &Path, config: Value) -> Self {
+        Self::of_process(std::process::id(), version, command, root, config)
+    }
+
+    /// The same as the process of this number, for an editor beside another one.
+    pub fn of_process(process: u32, version: HelixVersion, command: &mut Command, root: &Path, config: Value) -> Self {
         let root = root.canonicalize().expect("a root");
         let command = command.current_dir(&root).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("a language server");
@@ -107,7 +112,7 @@ impl HelixClient {
         let reading = Arc::clone(&shared);
         std::thread::spawn(move || listen(&reading, output));
         let mut client = Self { shared, child, root, capabilities: Value::Null };
-        let answer = client.request("initialize", client.initialize());
+        let answer = client.request("initialize", client.initialize(process));
         client.capabilities = answer["result"]["capabilities"].clone();
         let capabilities = &client.capabilities;
         let encoding = capabilities["positionEncoding"].as_str().map(Encoding::from_lsp).unwrap_or_default();
@@ -121,12 +126,12 @@ impl HelixClient {
         client
     }
 
-    fn initialize(&self) -> Value {
+    fn initialize(&self, process: u32) -> Value {
         let uri = path::to_uri(&self.root).expect("absolute");
         let master = self.shared.version == HelixVersion::Master;
         let name = if master { "25.07.1 (0123abcd)" } else { "25.07.1 (079a789e)" };
         json!({
-            "processId": std::process::id(),
+            "processId": process,
             "workspaceFolders": [{"name": "project", "uri": uri}],
             "rootPath": self.root, "rootUri": uri,
             "initializationOptions": self.shared.config,
