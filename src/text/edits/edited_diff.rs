@@ -1,7 +1,7 @@
 //! Reads a diff that a user has edited, and finds the changes of the files that it asks for.
 //!
 //! The lines that begin with a space or `+` are the text of the file. An edited hunk puts its lines in the place of
-//! those that were shown. A hunk that is gone, and a line with `-`, ask for nothing.
+//! those that were shown. A hunk that is gone asks for nothing. The lines with `-` stay as they are, or become text.
 
 use std::ops::Range;
 
@@ -39,6 +39,8 @@ struct HunkInDiff {
     line: usize,
     head: String,
     lines: Vec<String>,
+    /// The lines with `-`, each with its line in the diff.
+    removed: Vec<(usize, String)>,
 }
 
 #[derive(Debug)]
@@ -60,7 +62,7 @@ pub fn edited(shown: &str, now: &str) -> Result<Vec<EditedFile>, Vec<DocumentFau
     let mut files: Vec<EditedFile> = Vec::new();
     for file in new {
         let Some(known) = old.iter().find(|known| known.head == file.head) else {
-            let message = "this file is not in the diff that was shown: `u` brings its line back".to_owned();
+            let message = "not in the diff that was shown: `u` undoes it".to_owned();
             faults.push(DocumentFault { line: file.line, message });
             continue;
         };
@@ -75,7 +77,7 @@ pub fn edited(shown: &str, now: &str) -> Result<Vec<EditedFile>, Vec<DocumentFau
             (_, None) => {}
             (Some(path), Some(_)) => files.push(EditedFile { path: path.clone(), hunks: found }),
             (None, Some(first)) => {
-                let message = "this file was deleted: agent.undo brings it back".to_owned();
+                let message = "a deleted file: agent.undo brings it back".to_owned();
                 faults.push(DocumentFault { line: first.line, message });
             }
         }
@@ -90,7 +92,7 @@ fn changed(known: &FileInDiff, now: &FileInDiff) -> Result<Vec<EditedHunk>, Docu
     for hunk in &now.hunks {
         let fault = |message: &str| DocumentFault { line: hunk.line, message: message.to_owned() };
         if taken.contains(&hunk.head.as_str()) {
-            return Err(fault("this change stands twice in the diff: remove one of them"));
+            return Err(fault("this change stands twice: remove one of them"));
         }
         taken.push(&hunk.head);
         // A hunk that was edited before has moved those behind it.
@@ -104,9 +106,9 @@ fn changed(known: &FileInDiff, now: &FileInDiff) -> Result<Vec<EditedHunk>, Docu
             }
             moved += signed(old.lines.len()) - signed(range.len());
         }
-        let unknown = "the numbers of this line say where the change stands, and were changed: `u` brings them back";
+        let unknown = "the numbers were changed: `u` restores them";
         let Some((at, old)) = place else { return Err(fault(unknown)) };
-        if let Some(fault) = swallowed(known, now, hunk, old) {
+        if let Some(fault) = swallowed(known, now, hunk, old).or_else(|| old_text_changed(hunk, old)) {
             return Err(fault);
         }
         if old.lines != hunk.lines {
@@ -122,8 +124,29 @@ fn swallowed(known: &FileInDiff, now: &FileInDiff, hunk: &HunkInDiff, old: &Hunk
     let next = known.hunks.iter().skip_while(|other| other.head != old.head).nth(1)?;
     let is_gone = !now.hunks.iter().any(|other| other.head == next.head);
     let ends = hunk.lines.last() != old.lines.last() || hunk.lines != old.lines && hunk.lines.ends_with(&next.lines);
-    let message = format!("the line `{}` behind this change is gone: `u` brings it back", next.head);
+    let message = "the next `@@` line is gone: `u` restores it".to_owned();
     (is_gone && ends).then_some(DocumentFault { line: hunk.line, message })
+}
+
+/// The fault of a line with `-` that the user has typed on or removed: what it asks for would be lost. One that became
+/// text, and a line of the text that became one with `-`, ask for that text.
+fn old_text_changed(hunk: &HunkInDiff, old: &HunkInDiff) -> Option<DocumentFault> {
+    let text = |lines: &[String], text: &str| lines.iter().filter(|line| **line == *text).count();
+    let removed = |hunk: &HunkInDiff, text: &str| hunk.removed.iter().filter(|(_, line)| *line == *text).count();
+    let typed = |(_, line): &&(usize, String)| {
+        let dropped = text(&old.lines, line).saturating_sub(text(&hunk.lines, line));
+        removed(hunk, line) > removed(old, line) + dropped
+    };
+    let gone = |(_, line): &&(usize, String)| {
+        let made_text = text(&hunk.lines, line).saturating_sub(text(&old.lines, line));
+        removed(old, line) > removed(hunk, line) + made_text
+    };
+    if let Some((line, _)) = hunk.removed.iter().find(typed) {
+        let message = "`-` is the old text: type on a line with `+`".to_owned();
+        return Some(DocumentFault { line: *line, message });
+    }
+    let message = || "a line with `-` is gone: `u` restores it".to_owned();
+    old.removed.iter().any(|line| gone(&line)).then(|| DocumentFault { line: hunk.line, message: message() })
 }
 
 fn signed(count: usize) -> isize {
@@ -137,7 +160,7 @@ fn read(text: &str) -> (Vec<FileInDiff>, Vec<DocumentFault>) {
     let lines: Vec<&str> = text.lines().map(|line| line.trim_end_matches('\r')).collect();
     let begin = lines.iter().position(|line| fence(line).is_some_and(|(_, word)| word == FENCE));
     let Some(begin) = begin else {
-        let message = "the line with ```diff is gone, behind which the diff begins: `u` brings it back".to_owned();
+        let message = "the line with ```diff is gone: `u` restores it".to_owned();
         return (files, vec![DocumentFault { line: 1, message }]);
     };
     let marks = fence(lines[begin]).map_or("", |(marks, _)| marks);
@@ -158,26 +181,31 @@ fn read(text: &str) -> (Vec<FileInDiff>, Vec<DocumentFault>) {
         let head_alone =
             |mark: &str| line.starts_with(mark) && lines.get(at + 1).is_some_and(|next| next.starts_with("@@ "));
         if head_alone("+++ ") || head_alone("--- ") {
-            fault("a file begins with its two lines, `--- …` and `+++ …`: `u` brings them back");
+            fault("a file begins with `---` and `+++`: use `u`");
             at += 1;
             continue;
         }
         match (files.last_mut(), line.chars().next()) {
-            (None, _) => fault("a file begins with its two lines, `--- …` and `+++ …`: `u` brings them back"),
+            (None, _) => fault("a file begins with `---` and `+++`: use `u`"),
             (Some(file), Some('@')) => {
-                file.hunks.push(HunkInDiff { line: at + 1, head: (*line).to_owned(), lines: Vec::new() });
+                let (line, head) = (at + 1, (*line).to_owned());
+                file.hunks.push(HunkInDiff { line, head, lines: Vec::new(), removed: Vec::new() });
             }
-            (_, Some('-' | '!')) => {}
+            (_, Some('!')) => {}
+            (Some(file), Some('-')) => {
+                let known = file.hunks.last_mut();
+                known.into_iter().for_each(|hunk| hunk.removed.push((at + 1, line[1..].to_owned())));
+            }
             (Some(FileInDiff { hunks, .. }), first @ (None | Some(' ' | '+'))) => match hunks.last_mut() {
                 Some(hunk) => hunk.lines.push(line[first.map_or(0, char::len_utf8)..].to_owned()),
-                None => fault("a change begins with its line `@@ …`: `u` brings it back"),
+                None => fault("a change begins with `@@`: `u` undoes it"),
             },
-            (Some(_), Some(_)) => fault("a line of the diff begins with a space, `+` or `-`: put one before it"),
+            (Some(_), Some(_)) => fault("each line begins with a space, `+` or `-`"),
         }
         at += 1;
     }
     if at >= lines.len() {
-        let message = format!("the line `{marks}` that ends the diff is gone: `u` brings it back");
+        let message = "the end of the diff is gone: `u` restores it".to_owned();
         faults.push(DocumentFault { line: lines.len(), message });
     }
     (files, faults)
@@ -216,10 +244,11 @@ impl EditedFile {
             let at = match hunk.place(&bare) {
                 Ok(at) => at,
                 Err(places) => {
-                    let why = if places == 0 { "is not there any more" } else { "stands there several times" };
-                    let message =
-                        format!("the text of this change {why} in {}: agent.diff shows it as it is", self.path);
-                    faults.push(DocumentFault { line: hunk.line, message });
+                    let message = match places {
+                        0 => "the file has changed there: see agent.diff",
+                        _ => "the text stands several times: see agent.diff",
+                    };
+                    faults.push(DocumentFault { line: hunk.line, message: message.to_owned() });
                     continue;
                 }
             };
@@ -235,7 +264,7 @@ impl EditedFile {
         let overlap = edits.windows(2).any(|pair| pair[0].range.end > pair[1].range.start);
         if overlap {
             let line = self.hunks.first().map_or(1, |hunk| hunk.line);
-            let message = format!("two changes of {} meet now: agent.diff shows it as it is", self.path);
+            let message = "two changes meet now: see agent.diff".to_owned();
             faults.push(DocumentFault { line, message });
         }
         if faults.is_empty() { Ok(edits) } else { Err(faults) }

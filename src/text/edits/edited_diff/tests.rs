@@ -6,6 +6,9 @@ use super::*;
 use crate::edits::apply_text::apply;
 use crate::edits::unified::unified;
 
+/// The room for a fault behind its line on a narrow screen.
+const NARROW: usize = 46;
+
 const BEFORE: &str = "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\n";
 const AFTER: &str = "a\nB\nc\nd\ne\nf\ng\nh\ni\nj\nK\nnew\nl\n";
 
@@ -29,7 +32,8 @@ fn the_lines_of_the_text_are_taken_over_and_the_rest_says_nothing() {
     assert_eq!(with("+B\n", "+BB\n+more\n"), Ok(AFTER.replace("B\n", "BB\nmore\n")));
     assert_eq!(with("+new\n", ""), Ok(AFTER.replace("new\n", "")));
     assert_eq!(with("-b\n+B\n", " b\n"), Ok(AFTER.replace('B', "b")), "it is as it was");
-    assert_eq!(with("-b\n", ""), Ok(AFTER.to_owned()), "a line that is gone is gone");
+    assert_eq!(with(" a\n-b\n+B\n", " a\n b\n+B\n"), Ok(AFTER.replace("B\n", "b\nB\n")), "it is text again");
+    assert_eq!(with(" a\n-b\n", "-a\n-b\n"), Ok(AFTER.replace("a\n", "")), "a line of the text goes");
     assert_eq!(with("+B\n", "+B\n! error: no such name\n\n"), Ok(AFTER.replace("B\n", "B\n\n")), "a note is no text");
     let hunk = "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n";
     assert!(shown.contains(hunk), "{shown}");
@@ -41,29 +45,33 @@ fn each_fault_has_its_line() {
     let shown = page(BEFORE, AFTER);
     let fault = |old: &str, new: &str| {
         let faults = taken(&shown, &shown.replacen(old, new, 1), AFTER).expect_err(old);
+        assert!(faults.iter().all(|fault| fault.message.chars().count() <= NARROW), "{faults:?}");
         (faults[0].line, faults[0].message.clone())
     };
     let starts = |found: (usize, String), line: usize, words: &str| {
         assert!(found.0 == line && found.1.contains(words), "{found:?}");
     };
     starts(fault("+B\n", "B\n"), 9, "begins with a space");
-    starts(fault("@@ -1,3 +1,3 @@", "@@ -1,3 +2,3 @@"), 6, "where the change stands");
+    starts(fault("-b\n", "-b x\n"), 8, "type on a line with `+`");
+    starts(fault("-b\n", "-b\n-more\n"), 9, "type on a line with `+`");
+    starts(fault("-b\n", ""), 6, "a line with `-` is gone");
+    starts(fault("@@ -1,3 +1,3 @@", "@@ -1,3 +2,3 @@"), 6, "the numbers were changed");
     starts(fault("@@ -1,3 +1,3 @@\n", ""), 6, "a change begins with");
     starts(fault("+++ b/x.py", "+++ b/../y.py"), 4, "not in the diff that was shown");
     starts(fault("--- a/x.py\n+++ b/x.py\n", ""), 4, "a file begins with");
     starts(fault("--- a/x.py\n", ""), 4, "a file begins with");
-    starts(fault("@@ -10,3 +10,4 @@\n", ""), 6, "the line `@@ -10,3 +10,4 @@` behind this change is gone");
+    starts(fault("@@ -10,3 +10,4 @@\n", ""), 6, "the next `@@` line is gone");
     starts(fault("`````diff", "x"), 1, "is gone");
-    starts(fault(" l\n`````\n", "+`````\n"), 16, "ends the diff is gone");
+    starts(fault(" l\n`````\n", "+`````\n"), 16, "the end of the diff is gone");
     starts(fault("`````\n", "````\n"), 17, "begins with a space");
-    starts(fault(" l\n`````\n", " l\n"), 16, "ends the diff is gone");
+    starts(fault(" l\n`````\n", " l\n"), 16, "the end of the diff is gone");
     let twice = "@@ -1,3 +1,3 @@\n a\n+B\n c\n";
     starts(fault("@@ -10,3 +10,4 @@", &format!("{twice}@@ -10,3 +10,4 @@")), 11, "stands twice");
     let gone = shown.replace("+++ b/x.py", "+++ /dev/null");
     let faults = taken(&gone, &gone.replace("+B\n", "+C\n"), AFTER).expect_err("a deleted file");
     assert!(faults[0].message.contains("agent.undo brings it back"), "{faults:?}");
     let elsewhere = taken(&shown, &shown.replace("+B\n", "+C\n"), "other\n").expect_err("another text");
-    starts((elsewhere[0].line, elsewhere[0].message.clone()), 6, "not there any more in x.py");
+    starts((elsewhere[0].line, elsewhere[0].message.clone()), 6, "the file has changed there");
 }
 
 #[test]
