@@ -14,6 +14,8 @@ pub enum HintCode {
     UndoRest,
     /// The user's own changes, which are the editor's to undo.
     UndoOwn,
+    /// A place that the user has changed as well, which is the editor's to undo.
+    UndoByHand,
     /// Brings back the last change that was taken back.
     Redo,
     /// Stops the task that runs.

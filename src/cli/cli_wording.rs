@@ -10,6 +10,7 @@ fn hint(code: HintCode) -> &'static str {
         HintCode::Undo => "`sextant undo` takes it back",
         HintCode::UndoRest => "`sextant undo --partial` takes back all the rest",
         HintCode::UndoOwn | HintCode::Buffer | HintCode::Encoding => "",
+        HintCode::UndoByHand => "change it by hand",
         HintCode::Redo => "`sextant redo` brings back what was undone last",
         HintCode::Stop => "`sextant stop` stops it",
         HintCode::Resume => "`sextant resume` goes on with it",

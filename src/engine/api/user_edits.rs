@@ -41,12 +41,13 @@ impl Engine {
         changed_text::reviewed_text(&self.session().edits, part).await
     }
 
-    /// Makes the edits that the user's text of a shown diff asks for, and returns a summary; an empty one where it asks
-    /// for nothing.
+    /// Makes the edits that the user's text of the shown diff of a task asks for, as a part of that task. Returns a
+    /// summary; an empty one where it asks for nothing.
     ///
     /// # Errors
     /// The text has faults, a file has changed since, or the editor refuses the edit. Nothing is written then.
-    pub async fn edit_diff(&self, shown: &str, now: &str) -> Result<String, DiffRefused> {
-        edit_diff::edit_diff(&self.session().edits, shown, now).await
+    pub async fn edit_diff(&self, task: &str, shown: &str, now: &str) -> Result<String, DiffRefused> {
+        let session = self.session();
+        edit_diff::edit_diff(&session.edits, &session.plans, task, shown, now).await
     }
 }

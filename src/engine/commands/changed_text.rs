@@ -28,6 +28,8 @@ pub(crate) async fn changed_text(edits: &EditService, task: Option<&str>, part: 
 /// The diff of a task for a user who reviews it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReviewedDiff {
+    /// The name of the task.
+    pub task: String,
     /// The request of the task.
     pub request: String,
     /// The diff, with the diagnostics that the task has introduced beside their lines.
@@ -44,7 +46,7 @@ pub(crate) async fn reviewed_text(edits: &EditService, part: &Target) -> Result<
     let TaskDiff { task, request, diff } = changed(edits, None, part).await?;
     let listed = edits.hub.listed.lock().await.iter().find(|listed| listed.task == task).cloned();
     let (diff, elsewhere) = noted_diff::noted(&diff, &listed.map(|listed| listed.entries).unwrap_or_default());
-    Ok(ReviewedDiff { request, diff, elsewhere })
+    Ok(ReviewedDiff { task, request, diff, elsewhere })
 }
 
 /// A task with its diff.

@@ -145,7 +145,7 @@ async fn take(
         let chosen = choose(&journal, &wish.target)?;
         let mut way = rollback::way_back(&edits.workspace, &journal, &chosen.picks, wish.partial).await?;
         way.left.extend(chosen.across.iter().cloned());
-        undo_refusal::refuse_touched(&way.left, wish.partial)?;
+        undo_refusal::refuse_touched(&way.left, !way.edits.is_empty(), wish.partial)?;
         if way.edits.is_empty() && way.left.is_empty() && walks {
             // The user has taken it back by hand, or it is in an editor's buffer.
             unseen.extend((known.by == Maker::Session).then(|| known.request.clone()));

@@ -312,7 +312,8 @@ fn note_start(making: &Making, work: &TaskWork, wanted: &[EditRequest]) {
     }
 }
 
-async fn files_before(editor: &dyn Editor, journal: &Journal, wanted: &[EditRequest]) -> Vec<FileChange> {
+/// The files of an edit as they are, with the texts that it will give them.
+pub(crate) async fn files_before(editor: &dyn Editor, journal: &Journal, wanted: &[EditRequest]) -> Vec<FileChange> {
     let mut files = Vec::new();
     for want in wanted {
         let path = want.path().to_owned();

@@ -1,5 +1,6 @@
 //! The one path of a change: permitted, journaled, applied, judged, and undone.
 
+pub(crate) mod amended_task;
 pub(crate) mod apply_edits;
 pub(crate) mod change;
 pub(crate) mod edit_guard;

@@ -44,7 +44,7 @@ pub(crate) async fn roll_back_to(
     let own = |pick: &Pick<'_>| taken.iter().any(|row| row.id == pick.edit.id);
     let picks: Vec<Pick<'_>> = standing(&work.journal).filter(own).collect();
     let way = way_back(&edits.workspace, &work.journal, &picks, partial).await?;
-    undo_refusal::refuse_touched(&way.left, partial)?;
+    undo_refusal::refuse_touched(&way.left, !way.edits.is_empty(), partial)?;
     let back = Checkpoint { files: way.files, ..Checkpoint::default() };
     let back = go(edits, &work.journal, back, way.edits, taken).await?;
     work.journal.checkpoints.truncate(mark);

@@ -3,11 +3,12 @@
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
 
-/// Refuses to leave these places as they are, unless the user wants the rest undone.
-pub(crate) fn refuse_touched(left: &[String], partial: bool) -> Result<(), Failure> {
+/// Refuses to leave these places as they are, unless the user wants the rest undone. `has_rest` is false where nothing
+/// beside them could be undone.
+pub(crate) fn refuse_touched(left: &[String], has_rest: bool, partial: bool) -> Result<(), Failure> {
     if left.is_empty() || partial {
         return Ok(());
     }
-    let message = format!("{} was changed since, in the same place; nothing was undone", left.join(", "));
-    Err(Failure::user(message, HintCode::UndoRest))
+    let message = format!("{} was changed since; nothing was undone", left.join(", "));
+    Err(Failure::user(message, if has_rest { HintCode::UndoRest } else { HintCode::UndoByHand }))
 }

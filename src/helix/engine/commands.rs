@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::engine::conversation_page::ReadFrom;
 use crate::engine::links::{ERROR, EngineLink, INFO};
+use crate::engine::reading_pages::ReadingPage;
 use crate::engine::request_arguments::{GivenArguments, GivenPlace, buffer_of, real};
 use crate::engine::{EngineHost, OpenSession, helix_wording};
 use crate::link::AgentCommand;
@@ -200,13 +201,13 @@ async fn look(
 /// Shows what a task, or a part of it, has changed, to be edited.
 async fn diff(engine: &EngineHost, link: &EngineLink, agent: &Engine, part: &Target) -> Result<(), Failure> {
     agent.recover().await;
-    let ReviewedDiff { request, diff, elsewhere } = agent.reviewed_text(part).await?;
+    let ReviewedDiff { task, request, diff, elsewhere } = agent.reviewed_text(part).await?;
     let list: Vec<String> = elsewhere.iter().map(|line| format!("- {line}\n")).collect();
     let list = if list.is_empty() { String::new() } else { format!("{}\n", list.concat()) };
-    let task = quoted(&helix_wording::cut(&headline(&request), TITLE));
+    let title = quoted(&helix_wording::cut(&headline(&request), TITLE));
     // A changed line may begin a fence itself.
-    let text = format!("# What {task} changed\n\n{EDITABLE}\n\n{list}`````diff\n{}\n`````", diff.trim_end());
-    page(engine, link, "agent.diff", text).await
+    let text = format!("# What {title} changed\n\n{EDITABLE}\n\n{list}`````diff\n{}\n`````\n", diff.trim_end());
+    engine.reading.show(&engine.buffers, link, ReadingPage { name: "diff", text: &text, task: Some(&task) }).await
 }
 
 /// The number or the words that a command names its object with.
@@ -324,7 +325,7 @@ fn mode(engine: &EngineHost, link: &EngineLink, agent: &Engine, wanted: &str) ->
 /// Shows a text in a page with the name of its command.
 async fn page(engine: &EngineHost, link: &EngineLink, command: &str, markdown: String) -> Result<(), Failure> {
     let (name, text) = (command.trim_start_matches("agent."), format!("{}\n", markdown.trim()));
-    engine.reading.show(&engine.buffers, link, name, &text).await
+    engine.reading.show(&engine.buffers, link, ReadingPage { name, text: &text, task: None }).await
 }
 
 /// The current reports on the document from all providers, with how fresh each report is.
@@ -388,7 +389,7 @@ impl EngineHost {
 
     /// Reports that a command was not taken on.
     pub(super) fn refuse(&self, link: Option<&EngineLink>, failure: &Failure) {
-        let text = helix_wording::line(&helix_wording::failure(failure).one_line());
+        let text = helix_wording::line(&helix_wording::failure_line(failure));
         match link {
             Some(link) => link.message(ERROR, &text),
             None => self.say(ERROR, &text),

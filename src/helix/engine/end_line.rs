@@ -1,11 +1,8 @@
 //! Composes the last line of a task for a narrow screen: its outcome and counts, and how to read and write the rest.
 
-use crate::engine::helix_wording::{cost_last, cut};
+use crate::engine::helix_wording::{NARROW, cost_last, cut};
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
-
-/// The columns of a narrow screen.
-const NARROW: usize = 79;
 
 /// The way to the answers of an open question.
 pub(super) const ANSWERS: &str = "(space a: answers) ";

@@ -4,6 +4,12 @@ use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
 use sextant_base::printable::printable;
 
+/// The columns of a narrow screen.
+pub(super) const NARROW: usize = 79;
+
+/// The least characters of a message before its way out.
+const LEAST: usize = 20;
+
 /// The most characters of one line on an editor's status line.
 const LINE: usize = 700;
 
@@ -14,8 +20,9 @@ const WORD: usize = 60;
 fn hint(code: HintCode) -> &'static str {
     match code {
         HintCode::Undo => "agent.undo takes it back",
-        HintCode::UndoRest => "agent.undo {\"partial\": true} takes back all the rest",
+        HintCode::UndoRest => "agent.undo {\"partial\": true} undoes the rest",
         HintCode::UndoOwn => "`u` undoes the rest",
+        HintCode::UndoByHand => "`u` undoes it",
         HintCode::Redo => "agent.redo brings it back",
         HintCode::Stop => "agent.stop stops it",
         HintCode::Resume => "agent.resume goes on with it",
@@ -36,6 +43,19 @@ fn hint(code: HintCode) -> &'static str {
 /// A failure in the words for a reader in the editor.
 pub(super) fn failure(failure: &Failure) -> Failure {
     failure.worded(hint)
+}
+
+/// The line of a failure. The words of a message that is too long for a narrow screen give way to a command that leads
+/// out.
+pub(super) fn failure_line(failed: &Failure) -> String {
+    let words = failure(failed);
+    let (whole, hint) = (words.one_line(), words.hint.text());
+    let room = NARROW.saturating_sub(hint.chars().count() + " ()".len());
+    let names_command = !failed.hint.codes().is_empty() && !hint.is_empty();
+    if names_command && room >= LEAST && whole.chars().count() > NARROW {
+        return format!("{} ({hint})", cut(&words.message, room));
+    }
+    whole
 }
 
 /// A text as one line that steers no terminal. Line ends become marks, since an editor may leave them out.
@@ -73,6 +93,24 @@ pub(super) fn cost_last(summary: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_refusal_ends_with_its_way_out_on_a_narrow_screen() {
+        let refused = |place: &str, code: HintCode| {
+            failure_line(&Failure::user(format!("{place} was changed since; nothing was undone"), code))
+        };
+        assert_eq!(
+            refused("src/price.py::total (line 11)", HintCode::UndoByHand),
+            "src/price.py::total (line 11) was changed since; nothing was … (`u` undoes it)"
+        );
+        assert_eq!(
+            refused("src/price.py::total (line 11)", HintCode::UndoRest),
+            "src/price.py::total (line 11) … (agent.undo {\"partial\": true} undoes the rest)"
+        );
+        assert_eq!(refused("a.py", HintCode::UndoByHand), "a.py was changed since; nothing was undone (`u` undoes it)");
+        let plain = Failure::user("é".repeat(90), "try again");
+        assert_eq!(failure_line(&plain), plain.one_line(), "no command to be seen");
+    }
 
     #[test]
     fn a_message_is_one_line_and_names_commands_of_the_editor() {

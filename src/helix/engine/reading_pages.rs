@@ -13,13 +13,29 @@ use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
 use sextant_base::{path, private_files};
 
-/// The name of the pages with a diff.
-const DIFF: &str = "diff";
+/// A text to show.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReadingPage<'a> {
+    /// The name of its file.
+    pub(super) name: &'a str,
+    pub(super) text: &'a str,
+    /// The task whose diff it is; `None` for every other page.
+    pub(super) task: Option<&'a str>,
+}
+
+/// The diff of a task, as it was shown or taken over last.
+#[derive(Clone, Debug)]
+pub(super) struct ShownDiff {
+    pub(super) task: String,
+    pub(super) text: String,
+}
 
 /// A written page. An editor reads it on its own time, and reports that it is open after that.
 #[derive(Debug)]
 struct WrittenPage {
     text: String,
+    /// [`ReadingPage::task`].
+    task: Option<String>,
     at: Instant,
 }
 
@@ -40,7 +56,7 @@ impl ReadingPages {
         path::from_uri(uri).is_some_and(|file| file.parent() == Some(&self.folder))
     }
 
-    /// Shows a text in a page of this name. A page with another text that is open stays as it is.
+    /// Shows a text in a page. A page with another text that is open stays as it is.
     ///
     /// # Errors
     /// The file cannot be written, or the editor refuses.
@@ -48,22 +64,23 @@ impl ReadingPages {
         &self,
         buffers: &EditorBuffers,
         link: &EngineLink,
-        name: &str,
-        text: &str,
+        page: ReadingPage<'_>,
     ) -> Result<(), Failure> {
-        let file = self.place(buffers, name, text);
+        let file = self.place(buffers, page);
         let uri = path::to_uri(&file).unwrap_or_default();
         if buffers.mirror.of_uri(&uri).is_none() {
-            private_files::replace(&file, text.as_bytes()).map_err(|error| not_shown(&file, &error.to_string()))?;
+            private_files::replace(&file, page.text.as_bytes())
+                .map_err(|error| not_shown(&file, &error.to_string()))?;
         }
         link.show(&uri, None).await.map_err(|why| not_shown(&file, &why))
     }
 
-    /// The text of a page with a diff, as it was shown or taken over last.
-    pub(super) fn diff(&self, uri: &str) -> Option<String> {
+    /// The diff in a page; `None` for a page without one.
+    pub(super) fn diff(&self, uri: &str) -> Option<ShownDiff> {
         let file = path::from_uri(uri)?;
-        let is_diff = file.file_stem()?.to_str()?.split('-').next() == Some(DIFF);
-        lock(&self.written).get(&file).filter(|_| is_diff).map(|page| page.text.clone())
+        let written = lock(&self.written);
+        let page = written.get(&file)?;
+        Some(ShownDiff { task: page.task.clone()?, text: page.text.clone() })
     }
 
     /// The user's text of a page has been taken over.
@@ -75,7 +92,8 @@ impl ReadingPages {
     }
 
     /// The first file of this name that has no other text in an editor.
-    fn place(&self, buffers: &EditorBuffers, name: &str, text: &str) -> PathBuf {
+    fn place(&self, buffers: &EditorBuffers, page: ReadingPage<'_>) -> PathBuf {
+        let ReadingPage { name, text, task } = page;
         let mut written = lock(&self.written);
         let mut number = 1_u32;
         loop {
@@ -90,7 +108,8 @@ impl ReadingPages {
                 (None, None) => false,
             };
             if !taken {
-                written.insert(file.clone(), WrittenPage { text: text.to_owned(), at: Instant::now() });
+                let task = task.map(str::to_owned);
+                written.insert(file.clone(), WrittenPage { text: text.to_owned(), task, at: Instant::now() });
                 return file;
             }
             number += 1;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::engine::EngineHost;
 use crate::engine::links::{ERROR, EngineLink, INFO};
+use crate::engine::reading_pages::ShownDiff;
 use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
 use sextant_engine::api::DiffRefused;
@@ -54,14 +55,15 @@ impl EngineHost {
     }
 
     /// Takes over the diff that the user has edited. Its faults stand on their lines.
-    async fn take_diff(&self, link: &EngineLink, uri: &str, shown: &str) -> Result<(), Failure> {
+    async fn take_diff(&self, link: &EngineLink, uri: &str, shown: &ShownDiff) -> Result<(), Failure> {
         let Some(open) = self.buffers.mirror.of_uri(uri) else { return Ok(()) };
         let agent = &self.session()?.agent;
-        match agent.edit_diff(shown, &open.text).await {
+        match agent.edit_diff(&shown.task, &shown.text, &open.text).await {
             Ok(summary) => {
                 self.tell_faults(uri, &open.text, &[]);
                 self.reading.taken(uri, &open.text);
                 if !summary.is_empty() {
+                    self.changes.look(self).await;
                     link.message(INFO, &format!("{summary}; :wa writes open buffers"));
                 }
                 Ok(())

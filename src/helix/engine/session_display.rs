@@ -175,7 +175,7 @@ impl Shower {
         let line = helix_wording::failure(failure).one_line();
         engine.answers.block(&engine.buffers, &format!("**{line}**"));
         self.note(engine, &line);
-        engine.say(ERROR, &line);
+        engine.say(ERROR, &helix_wording::failure_line(failure));
     }
 
     fn plan(&mut self, engine: &EngineHost, event: Event) {

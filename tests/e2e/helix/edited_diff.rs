@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::helix::with_model;
 use crate::nvim::ask::step;
-use crate::support::link_client::{EditorLink, engine, hello};
+use crate::support::link_client::{EditorLink, Told, engine, hello};
 use crate::support::model_server::ModelServer;
 use crate::support::project::Project;
 use crate::support::replies::change;
@@ -63,10 +63,19 @@ async fn the_edited_text_of_a_diff_is_taken_over_into_buffers_and_files() {
     link.save(&page);
     link.message("took over 1 change of the diff into a.py").await;
     assert_eq!(link.text(&uri), TEXT.replace("return 1", "return 11\n    # 11"));
-    // The undo of the task knows what the user has made of it.
+    // Its lines can still be taken back alone, and the task with all of them.
+    let title = "Sextant: take this change back";
+    let offered = |told: &Told| told.actions.get(&uri)?.iter().find(|one| one.title == title).cloned();
+    let offer = link.until("the offer", offered).await;
+    link.command(&offer.command, offer.arguments.into(), Some(&uri));
+    link.message("undone one change of “change them”").await;
+    assert_eq!(link.text(&uri), TEXT);
+    link.command("agent.redo", json!([]), Some(&uri));
+    link.message("brought back").await;
+    assert_eq!(link.text(&uri), TEXT.replace("return 1", "return 11\n    # 11"));
     link.command("agent.undo", json!([]), Some(&uri));
-    link.until("its answer", |told| told.messages.last().cloned()).await;
-    assert!(link.text(&uri).contains("# 11"), "{}", link.text(&uri));
+    link.message("undone “change them”").await;
+    assert_eq!((link.text(&uri).as_str(), project.read("b.py").as_str()), (TEXT, TEXT));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -81,9 +90,11 @@ async fn nonsense_in_a_diff_is_refused_with_its_line_and_nothing_is_written() {
     let line = |part: &str| text.lines().position(|line| line.starts_with(part)).expect("a line") + 1;
     for (old, new, at, words) in [
         ("+    return 11", "    return 12\nx", line("+    return 11") + 1, "begins with a space"),
-        ("@@ -1,5 +1,5 @@", "@@ -1,5 +9,5 @@", line("@@ "), "the numbers of this line"),
+        ("@@ -1,5 +1,5 @@", "@@ -1,5 +9,5 @@", line("@@ "), "the numbers were changed"),
         ("+++ b/a.py", "+++ b/../c.py", line("--- a/a.py"), "not in the diff that was shown"),
         ("`````diff", "", 1, "is gone"),
+        ("-    return 1\n", "-    return 1 + 1\n", line("-    return 1"), "type on a line with `+`"),
+        ("-    return 1\n", "", line("@@ "), "a line with `-` is gone"),
     ] {
         assert!(text.contains(old), "{old}\n{text}");
         // A good change beside it is not taken over either.
@@ -91,6 +102,7 @@ async fn nonsense_in_a_diff_is_refused_with_its_line_and_nothing_is_written() {
         link.save(&page);
         let said = link.message("nothing was taken over").await;
         assert!(said.contains(&format!("line {at}: ")) && said.contains(words), "{said}");
+        assert!(said.chars().count() < 80, "{said}");
         let told = page.clone();
         let faults = link.until("the fault", |seen| seen.diagnostics.get(&told).filter(|all| !all.is_empty()).cloned());
         assert_eq!(faults.await[0]["range"]["start"]["line"], at - 1, "{said}");
@@ -99,7 +111,7 @@ async fn nonsense_in_a_diff_is_refused_with_its_line_and_nothing_is_written() {
     link.type_text(&uri, &after.replace("return 11", "return 111"));
     link.type_text(&page, &text.replace("+    return 11", "+    return 12"));
     link.save(&page);
-    link.message("the text of this change is not there any more in a.py").await;
+    link.message("the file has changed there: see agent.diff").await;
     assert_eq!(
         (link.text(&uri), project.read("b.py")),
         (after.replace("11", "111"), TEXT.replace("return 2", "return 22"))
