@@ -45,14 +45,14 @@ pub(super) fn failure(failure: &Failure) -> Failure {
     failure.worded(hint)
 }
 
-/// The line of a failure. The words of a message that is too long for a narrow screen give way to a command that leads
-/// out.
+/// The line of a failure. The places of a refused undo, of any number, give way to the command that leads out where they
+/// are too long for a narrow screen.
 pub(super) fn failure_line(failed: &Failure) -> String {
     let words = failure(failed);
     let (whole, hint) = (words.one_line(), words.hint.text());
     let room = NARROW.saturating_sub(hint.chars().count() + " ()".len());
-    let names_command = !failed.hint.codes().is_empty() && !hint.is_empty();
-    if names_command && room >= LEAST && whole.chars().count() > NARROW {
+    let is_undo = failed.hint.codes().iter().any(|code| matches!(code, HintCode::UndoRest | HintCode::UndoByHand));
+    if is_undo && room >= LEAST && whole.chars().count() > NARROW {
         return format!("{} ({hint})", cut(&words.message, room));
     }
     whole
@@ -109,7 +109,7 @@ mod tests {
         );
         assert_eq!(refused("a.py", HintCode::UndoByHand), "a.py was changed since; nothing was undone (`u` undoes it)");
         let plain = Failure::user("é".repeat(90), "try again");
-        assert_eq!(failure_line(&plain), plain.one_line(), "no command to be seen");
+        assert_eq!(failure_line(&plain), plain.one_line(), "no undo");
     }
 
     #[test]
