@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn blocks_that_are_shown_alike_and_differ_are_not_known() {
         let block = |mark: char| format!("```\nx = \"{mark}\"\n```\n");
-        let finished = |summary: String| Event::Finished { ok: true, summary };
+        let finished = |summary: String| Event::Finished { ok: true, summary, answer: String::new() };
         let one = kept(&[finished(block('\u{202e}')), finished(block('\u{202e}'))]);
         assert!(one.block("x = \"\u{fffd}\"").is_some_and(|found| found.text.contains('\u{202e}')));
         let two = kept(&[finished(block('\u{202e}')), finished(block('\u{202d}'))]);
@@ -139,7 +139,7 @@ mod tests {
         let mut texts = AnswerTexts::default();
         let long = "a".repeat(MOST / 2);
         for text in ["```\n\u{7}\n```\n", long.as_str(), &long] {
-            texts.note(&Event::Finished { ok: true, summary: text.into() });
+            texts.note(&Event::Finished { ok: true, summary: text.into(), answer: String::new() });
         }
         assert_eq!((texts.texts.len(), texts.block("␇")), (2, None));
     }

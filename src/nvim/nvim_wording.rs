@@ -108,11 +108,15 @@ fn reword(value: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn finished(ok: bool, summary: String) -> Event {
+        Event::Finished { ok, summary, answer: String::new() }
+    }
     use sextant_engine::api::QuickfixEntry;
 
     #[test]
     fn an_event_names_its_root_and_recommends_what_neovim_has() {
-        let event = Event::Finished { ok: true, summary: format!("Nothing. {HOW_TO_CONFIGURE} “Done”") };
+        let event = finished(true, format!("Nothing. {HOW_TO_CONFIGURE} “Done”"));
         let read: Value = serde_json::from_str(&json(Some(Path::new("/one")), &event).unwrap()).unwrap();
         assert_eq!(read["root"], "/one");
         assert_eq!(read["summary"], format!("Nothing. {HOW_IN_NEOVIM} “Done”"));
@@ -124,9 +128,7 @@ mod tests {
     fn a_narrow_line_has_the_outcome_before_the_figures() {
         let summary =
             "changed a.py. 2 new diagnostics. 9 tokens in 1 call. Not done: 2 new errors stay.\n  2 of x".to_owned();
-        let read: Value =
-            serde_json::from_str(&json(None, &Event::Finished { ok: false, summary: summary.clone() }).unwrap())
-                .unwrap();
+        let read: Value = serde_json::from_str(&json(None, &finished(false, summary.clone())).unwrap()).unwrap();
         let short = "Not done: 2 new errors stay. changed a.py. 2 new diagnostics. 9 tokens in 1 call.";
         assert_eq!((read["summary"].as_str(), read["short"].as_str()), (Some(summary.as_str()), Some(short)));
     }

@@ -29,7 +29,7 @@ pub(crate) async fn answer_question(
     match take_answer(&session.edits, &session.plans, &answer).await {
         Ok(true) => approve::approve(session, Steps::All, cancel).await,
         Ok(false) => ending::pause(session).await,
-        Err(failure) => Ending::new(Err(failure), Vec::new(), |outcome: &Outcome| (outcome.ok, String::new())),
+        Err(failure) => Ending::of_task(Err(failure), Vec::new()),
     }
 }
 

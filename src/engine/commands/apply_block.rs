@@ -54,7 +54,7 @@ pub(crate) async fn apply(
         workspace_look::leave_all(&edits.hub).await;
     }
     stored_traces::keep(&edits.store).await;
-    Ending::new(result, Vec::new(), |outcome| (outcome.ok, outcome.summary.clone()))
+    Ending::of_task(result, Vec::new())
 }
 
 /// Asks about the symbols that would be lost.

@@ -28,5 +28,5 @@ pub(crate) async fn approve(session: &Session, steps: Steps, cancel: &Cancellati
         Box::pin(run_plan::carry_out(session, steps, cancel, &mut events)).await
     };
     stored_traces::keep(&session.store).await;
-    Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
+    Ending::of_task(result, events)
 }

@@ -33,7 +33,7 @@ pub(crate) async fn ask(session: &Session, request: &Request, cancel: &Cancellat
     session.events.leave_task();
     let result = answer(session, request, cancel).await;
     stored_traces::keep(&session.store).await;
-    Ending::new(result, Vec::new(), |outcome| (outcome.ok, outcome.summary.clone()))
+    Ending::of_task(result, Vec::new())
 }
 
 pub(crate) async fn answer(

@@ -51,7 +51,7 @@ pub(crate) async fn resume(
     session.plans.no_plan.store(false, Ordering::Relaxed);
     let result = go_on(session, which, approved, Steps::All, cancel, &mut events).await;
     stored_traces::keep(&session.store).await;
-    Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
+    Ending::of_task(result, events)
 }
 
 pub(crate) async fn go_on(

@@ -317,6 +317,9 @@ pub enum Event {
     Finished {
         ok: bool,
         summary: String,
+        /// The model's closing words, without the reasons that it gave before them; for a front end in this process.
+        #[serde(skip)]
+        answer: String,
     },
     Failed {
         failure: Failure,

@@ -89,7 +89,7 @@ fn who_comes_late_gets_the_state_and_what_comes_after() {
     assert_eq!((work.model.as_str(), work.phase, work.step), ("m", Some(Phase::Executing), 2));
     assert_eq!(numbers(&mut late), Vec::<i64>::new(), "nothing twice");
     stream.emit(None, TaskEvent::Answered { choice: Some(1) });
-    stream.show(Event::Finished { ok: true, summary: "done".into() });
+    stream.show(Event::Finished { ok: true, summary: "done".into(), answer: String::new() });
     stream.show(progress("of nothing"));
     let given: Vec<Delivery> = std::iter::from_fn(|| late.take()).collect();
     let tasks: Vec<Option<&str>> = given
@@ -102,7 +102,7 @@ fn who_comes_late_gets_the_state_and_what_comes_after() {
     assert_eq!(tasks, [Some("t1"), Some("t1"), None], "what comes after a task is not its own");
     let state = stream.state();
     assert!(state.over && state.question.is_none(), "{state:?}");
-    assert_eq!(state.end, Some(Event::Finished { ok: true, summary: "done".into() }));
+    assert_eq!(state.end, Some(Event::Finished { ok: true, summary: "done".into(), answer: String::new() }));
     stream.emit(Some("t2"), TaskEvent::TakenUp { request: "more".into(), mode: Mode::Simple, again: false });
     let state = stream.state();
     assert_eq!((state.over, state.end, state.work.unwrap().step), (false, None, 0), "nothing of the task before");

@@ -143,7 +143,7 @@ pub(crate) async fn says_what_is_left(edits: &EditService, work: &mut TaskWork) 
 pub(crate) async fn pause(session: &Session) -> Ending<Outcome> {
     let mut events = Vec::new();
     let result = end_waiting(session, Phase::Paused, &mut events).await;
-    Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
+    Ending::of_task(result, events)
 }
 
 /// Shows the plan of the session as it stands, with its results so far.

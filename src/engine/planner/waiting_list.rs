@@ -210,7 +210,7 @@ pub(crate) async fn discard(edits: &EditService, plans: &PlanService, which: &st
     let (markdown, entries) = page(edits, plans).await;
     events.push(Event::Page { name: "waiting".to_owned(), markdown, entries });
     let summary = format!("discarded “{title}”; what it changed stays");
-    events.push(Event::Finished { ok: true, summary });
+    events.push(Event::Finished { ok: true, summary, answer: String::new() });
     Ok(events)
 }
 

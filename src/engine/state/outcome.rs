@@ -80,12 +80,17 @@ pub struct Ending<T> {
 
 impl<T> Ending<T> {
     /// Builds an end whose last words come from the result itself.
-    pub(crate) fn new(result: Result<T, Failure>, mut events: Vec<Event>, done: impl Fn(&T) -> (bool, String)) -> Self {
+    pub(crate) fn new(result: Result<T, Failure>, events: Vec<Event>, done: impl Fn(&T) -> (bool, String)) -> Self {
+        let finished = |outcome: &T| {
+            let (ok, summary) = done(outcome);
+            Event::Finished { ok, summary, answer: String::new() }
+        };
+        Self::with_last(result, events, finished)
+    }
+
+    fn with_last(result: Result<T, Failure>, mut events: Vec<Event>, finished: impl Fn(&T) -> Event) -> Self {
         events.push(match &result {
-            Ok(outcome) => {
-                let (ok, summary) = done(outcome);
-                Event::Finished { ok, summary }
-            }
+            Ok(outcome) => finished(outcome),
             Err(failure) => Event::Failed { failure: failure.clone() },
         });
         Self { result, events }
@@ -94,6 +99,17 @@ impl<T> Ending<T> {
     /// The same end with another kind of result.
     pub fn map<U>(self, into: impl FnOnce(T) -> U) -> Ending<U> {
         Ending { result: self.result.map(into), events: self.events }
+    }
+}
+
+impl Ending<Outcome> {
+    /// Builds the end of a task.
+    pub(crate) fn of_task(result: Result<Outcome, Failure>, events: Vec<Event>) -> Self {
+        Self::with_last(result, events, |outcome| Event::Finished {
+            ok: outcome.ok,
+            summary: outcome.summary.clone(),
+            answer: outcome.answer.clone(),
+        })
     }
 }
 

@@ -135,7 +135,7 @@ impl Shower {
                 let text = format!("“{request}” waits, {done} of {} done; agent.resume goes on", counted(of, "step"));
                 engine.say(INFO, &text);
             }
-            Event::Finished { ok, summary } => self.finished(engine, ok, &summary),
+            Event::Finished { ok, summary, answer } => self.finished(engine, ok, &summary, &answer),
             Event::Failed { failure } | Event::Refused { failure, .. } => self.failed(engine, &failure),
             Event::Risk { .. }
             | Event::Review { .. }
@@ -205,11 +205,15 @@ impl Shower {
     }
 
     /// The last line: the result of the task, and the work that is left to the editor.
-    fn finished(&mut self, engine: &EngineHost, ok: bool, summary: &str) {
+    fn finished(&mut self, engine: &EngineHost, ok: bool, summary: &str, answer: &str) {
         engine.answers.block(&engine.buffers, &format!("**{}**", summary.trim()));
         self.note(engine, summary);
         // The answer is the result of a question; for an edit the summary has more.
-        let words = if self.edited { "" } else { self.words.trim() };
+        let words = match answer.trim() {
+            _ if self.edited => "",
+            "" => self.words.trim(),
+            answer => answer,
+        };
         let open = self.unsaved.iter().filter(|path| unsaved(engine, path)).count();
         let asks = engine.question.options().is_some();
         let line = TaskEnd { ok, words, summary, unsaved: open, asks }.line();

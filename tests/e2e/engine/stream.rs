@@ -30,7 +30,9 @@ impl Listener {
     fn enter(&mut self, delivery: Delivery) {
         // As it goes over a wire.
         let text = serde_json::to_string(&delivery).expect("data");
-        assert_eq!(serde_json::from_str::<Delivery>(&text).expect("the same again"), delivery, "{text}");
+        // The answer of a finished task stays inside the process.
+        let again = serde_json::from_str::<Delivery>(&text).expect("the same again");
+        assert_eq!(serde_json::to_string(&again).expect("data"), text);
         match delivery {
             Delivery::Event(envelope) => self.given.push(envelope),
             Delivery::Resync(resync) => panic!("nothing here is beyond what is held: {resync:?}"),
@@ -60,7 +62,8 @@ impl Listener {
         let mut state = self.start.clone();
         self.given.iter().for_each(|envelope| state.fold(envelope));
         let text = serde_json::to_string(&state).expect("data");
-        assert_eq!(serde_json::from_str::<StreamState>(&text).expect("the same again"), state);
+        let again = serde_json::from_str::<StreamState>(&text).expect("the same again");
+        assert_eq!(serde_json::to_string(&again).expect("data"), text);
         state
     }
 

@@ -8,6 +8,7 @@ use tokio::sync::Notify;
 
 use crate::durable::TEXT;
 use crate::helix::with_model;
+use crate::nvim::ask::step;
 use crate::support::link_client::{EditorLink, Told, engine, hello};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project::Project;
@@ -39,6 +40,25 @@ async fn thinking_is_one_line_once_the_answer_begins_and_no_part_of_the_message(
         "{text}"
     );
     assert!(!text.contains("to its caller"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_message_of_an_answer_has_the_answer_and_not_the_reasons_before_it() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let read = step("read_file", json!({"path": "a.py"}), true);
+    let end = json!({"action": null, "reasoning": "Nothing is left.", "continue": false, "confidence": 1,
+        "answer": "It returns one."});
+    let server = ModelServer::start([read, Reply::Json(end)]).await;
+    let _engine = engine(&project);
+    let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
+    link.open("a.py");
+    let uri = link.uri("a.py");
+    link.command("agent.ask", json!(["what does f return?"]), Some(&uri));
+    let said = link.message("nothing was changed").await;
+    assert!(said.starts_with("It returns one. — nothing was changed"), "{said}");
+    link.command("agent.show", json!([]), Some(&uri));
+    let page = link.until("the page", |told| told.shown.last().cloned()).await;
+    assert!(link.text(&page).contains("Nothing is left.\nIt returns one."), "{}", link.text(&page));
 }
 
 #[tokio::test(flavor = "multi_thread")]
