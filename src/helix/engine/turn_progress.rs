@@ -1,11 +1,13 @@
 //! Reports a running task as LSP progress: what it waits for and for how long, each second.
+//!
+//! Parts that have no room on a narrow screen are left out whole, the least important first.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::engine::helix_wording;
+use crate::engine::helix_wording::{self, NARROW};
 use crate::engine::links::EngineLink;
 use sextant_base::lock::lock;
 use sextant_base::plural::counted;
@@ -16,6 +18,12 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// The time that a message stays: Helix shows messages and progress in the same line.
 const READ: Duration = Duration::from_secs(5);
+
+/// The title of a task, which Helix puts before each report.
+const TITLE: &str = "Sextant";
+
+/// The name of a proxy without a server in Helix's configuration.
+const ALONE: &str = "sextant";
 
 /// The current work of a task, and since when.
 #[derive(Debug)]
@@ -58,7 +66,7 @@ impl TurnProgress {
         }
         let since = Instant::now();
         let what = helix_wording::line(what);
-        let begin = json!({"kind": "begin", "title": "Sextant", "message": what, "cancellable": false});
+        let begin = json!({"kind": "begin", "title": TITLE, "message": what, "cancellable": false});
         let work =
             CurrentWork { what, timed: false, since, tokens: 0, step: None, percent: None, asks: false, over: false };
         let progress = Arc::new(Self { link, token, began: since, work: Mutex::new(work) });
@@ -128,7 +136,8 @@ impl TurnProgress {
         if work.asks || work.over || in_turn.is_some_and(|since| since < READ) {
             return;
         }
-        let mut value = json!({"kind": "report", "message": work.line(self.began.elapsed())});
+        let mut value =
+            json!({"kind": "report", "message": work.line(self.began.elapsed(), room(&self.link, work.percent))});
         if let Some(percent) = work.percent {
             value["percentage"] = json!(percent);
         }
@@ -140,23 +149,34 @@ impl TurnProgress {
     }
 }
 
+/// The columns that Helix leaves a report on a narrow screen: `ruff:  0% Sextant ⋅ ` stands before it.
+fn room(link: &EngineLink, percent: Option<usize>) -> usize {
+    let name = link.hello.server.as_ref().map_or(ALONE, |server| server.name.as_str());
+    let percent = percent.map_or(0, |percent| format!("{percent:>2}% ").len());
+    NARROW.saturating_sub(name.chars().count() + ": ".len() + percent + TITLE.len() + 3)
+}
+
 impl CurrentWork {
-    /// The work in one line, its most important part first: an editor cuts the end.
-    fn line(&self, in_all: Duration) -> String {
-        let mut parts = Vec::new();
-        parts.extend(self.step.map(|(step, of)| format!("step {step} of {of}")));
-        parts.push(if self.timed {
-            self.what.clone()
-        } else {
-            format!("{} {} s", self.what, self.since.elapsed().as_secs())
-        });
-        parts.push(format!("{} s in all", in_all.as_secs()));
-        match self.tokens {
-            0 => {}
-            tokens @ ..1000 => parts.push(counted(tokens, "token")),
-            tokens => parts.push(format!("{}.{}k tokens", tokens / 1000, tokens % 1000 / 100)),
-        }
-        parts.join(" · ")
+    /// The work in one line of so many characters, as far as other parts can be left out.
+    fn line(&self, in_all: Duration, room: usize) -> String {
+        let seconds = if self.timed { String::new() } else { format!(" {} s", self.since.elapsed().as_secs()) };
+        let step = self.step.map(|(step, of)| format!("step {step} of {of}"));
+        let work = Some(format!("{}{seconds}", self.what));
+        let in_all = Some(format!("{} s in all", in_all.as_secs()));
+        let tokens = match self.tokens {
+            0 => None,
+            tokens @ ..1000 => Some(counted(tokens, "token")),
+            tokens => Some(format!("{}.{}k tokens", tokens / 1000, tokens % 1000 / 100)),
+        };
+        let joined = |parts: &[&Option<String>]| {
+            let parts: Vec<&str> = parts.iter().filter_map(|part| part.as_deref()).collect();
+            parts.join(" · ")
+        };
+        let shorter =
+            [joined(&[&step, &work, &in_all, &tokens]), joined(&[&step, &work, &in_all]), joined(&[&step, &work])];
+        let fits = |line: &String| line.chars().count() <= room;
+        // A wide screen shows all of a long work.
+        shorter.into_iter().find(fits).unwrap_or_else(|| joined(&[&work]))
     }
 }
 
@@ -176,11 +196,31 @@ mod tests {
             asks: false,
             over: false,
         };
-        let line = |work: &CurrentWork| work.line(Duration::from_secs(12));
+        let line = |work: &CurrentWork| work.line(Duration::from_secs(12), 79);
         assert_eq!(line(&work), "waiting for the model 0 s · 12 s in all");
         (work.tokens, work.step) = (1290, Some((2, 3)));
         assert_eq!(line(&work), "step 2 of 3 · waiting for the model 0 s · 12 s in all · 1.2k tokens");
         (work.what, work.timed, work.tokens) = ("retry 2 of 4 in 3 s".into(), true, 290);
         assert_eq!(line(&work), "step 2 of 3 · retry 2 of 4 in 3 s · 12 s in all · 290 tokens");
+    }
+
+    #[test]
+    fn parts_without_room_are_left_out_whole() {
+        let work = CurrentWork {
+            what: "waiting for the model".into(),
+            timed: false,
+            since: Instant::now(),
+            tokens: 1079,
+            step: Some((1, 5)),
+            percent: Some(0),
+            asks: false,
+            over: false,
+        };
+        let line = |room| work.line(Duration::from_secs(2), room);
+        assert_eq!(line(66), "step 1 of 5 · waiting for the model 0 s · 2 s in all · 1.0k tokens");
+        assert_eq!(line(65), "step 1 of 5 · waiting for the model 0 s · 2 s in all");
+        assert_eq!(line(51), "step 1 of 5 · waiting for the model 0 s");
+        assert_eq!(line(38), "waiting for the model 0 s");
+        assert_eq!(line(20), "waiting for the model 0 s");
     }
 }
