@@ -7,3 +7,4 @@
 pub mod engine;
 pub mod link;
 pub mod proxy;
+mod proxy_sockets;

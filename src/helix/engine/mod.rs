@@ -55,6 +55,7 @@ use crate::engine::servers::OwnServers;
 use crate::engine::spare_servers::SpareServers;
 use crate::link::link_channel::{self, LinkCall, LinkError, LinkReceiver, LinkReply, LinkSender};
 use crate::link::{EngineSays, Hello, LINK_VERSION, ProxiedServer, ProxySays, Welcome};
+use crate::proxy_sockets;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::path;
@@ -262,6 +263,7 @@ impl EngineHost {
         self.buffers.links.order.left(link.hello.editor_pid);
         self.arrange();
         self.found.look_again(self, None);
+        tokio::spawn(proxy_sockets::sweep_soon(self.setup.folder.clone()));
     }
 
     fn arrange(&self) {
@@ -344,6 +346,7 @@ impl EngineHost {
         self.answers.page.remove(&self.buffers);
         self.reading.remove(&self.buffers);
         self.requests.page.remove(&self.buffers);
+        proxy_sockets::sweep(&self.setup.folder);
     }
 }
 

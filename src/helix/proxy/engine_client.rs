@@ -1,11 +1,10 @@
 //! Lets the engine be a client of the server, beside the editor: its socket, its requests, and its notifications.
 
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::process::{Pid, test_kill_process};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncWriteExt, BufReader};
@@ -15,13 +14,12 @@ use tokio::sync::mpsc::unbounded_channel;
 use crate::link::link_channel::of_this_user;
 use crate::proxy::proxy_state::{ProxyState, REQUEST_FAILED, SECOND_IDS, SecondClient, Table};
 use crate::proxy::shared_files;
+use crate::proxy_sockets;
 use sextant_base::lock::lock;
 use sextant_diagnostics::server::content_length::{self, Frame};
 
 /// The largest message, in bytes: the text of a whole file, twice.
 const LIMIT: u64 = 64 * 1024 * 1024;
-/// The beginning of the name of a proxy's socket; its process id follows.
-const SOCKET: &str = "proxy-";
 /// The pause of a listener that cannot accept (too many open files).
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -49,29 +47,9 @@ struct Parsed {
     error: Value,
 }
 
-/// Removes the leftovers of proxies that were killed, as an editor does when it closes.
-fn sweep(folder: &Path) {
-    let dead = |pid: i32| {
-        let pid = Pid::from_raw(pid)?;
-        Some(test_kill_process(pid).is_err_and(|error| error == rustix::io::Errno::SRCH))
-    };
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let pid = name.to_str().and_then(|name| name.strip_prefix(SOCKET)?.strip_suffix(".sock")?.parse().ok());
-        if pid.and_then(dead) == Some(true) && entry.file_type().is_ok_and(|kind| kind.is_socket()) {
-            let _ = std::fs::remove_file(entry.path());
-        }
-    }
-}
-
-/// The path of the socket where the engine finds the server, while this process lives.
-pub(super) fn socket_of(folder: &Path) -> PathBuf {
-    folder.join(format!("{SOCKET}{}.sock", std::process::id()))
-}
-
 /// Makes the socket, which only this user can reach.
 pub(super) fn listen(path: &Path) -> std::io::Result<UnixListener> {
-    path.parent().into_iter().for_each(sweep);
+    path.parent().into_iter().for_each(proxy_sockets::sweep);
     if path.symlink_metadata().is_ok_and(|found| found.file_type().is_socket()) {
         // The file is left from a process of the same number.
         std::fs::remove_file(path)?;
@@ -269,26 +247,4 @@ fn refuse(table: &Table, id: &Value, code: i64, message: &str) {
 
 fn to_server(table: &Table, message: &Value) {
     table.to_server(content_length::encode(&serde_json::to_vec(message).unwrap_or_default()));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn the_sockets_of_dead_proxies_go_and_those_of_others_stay() {
-        let dir = tempfile::tempdir().unwrap();
-        let at = |name: &str| dir.path().join(name);
-        let (dead, alive) = (at("proxy-2147483646.sock"), at(&format!("proxy-{}.sock", std::process::id())));
-        for path in [&dead, &alive, &at("engine.sock")] {
-            drop(std::os::unix::net::UnixListener::bind(path).unwrap());
-        }
-        std::fs::write(at("proxy-2147483645.sock"), "no socket").unwrap();
-        let _listener = listen(&at("proxy-1.sock")).unwrap();
-        assert!(!dead.exists());
-        for name in ["engine.sock", "proxy-1.sock", "proxy-2147483645.sock"] {
-            assert!(at(name).exists(), "{name}");
-        }
-        assert!(alive.exists());
-    }
 }

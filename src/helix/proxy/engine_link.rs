@@ -25,6 +25,7 @@ use crate::proxy::own_answers;
 use crate::proxy::proxy_state::{AGENT_IDS, EngineTask, ProxyState, Table};
 use crate::proxy::server_process::{self, end_progress};
 use crate::proxy::server_side::follow;
+use crate::proxy_sockets;
 use sextant_base::lock::lock;
 use sextant_diagnostics::program;
 
@@ -124,7 +125,7 @@ impl Linking {
             }
         };
         if !shared.options.command.is_empty() {
-            let socket = engine_client::socket_of(&folder);
+            let socket = proxy_sockets::of_this_process(&folder);
             match engine_client::listen(&socket) {
                 Ok(listener) => {
                     *lock(&shared.socket) = Some(socket.clone());

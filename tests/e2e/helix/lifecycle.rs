@@ -7,9 +7,12 @@ use sextant::editors::lsp::link::{ENGINE_SOCKET, LINK_VERSION};
 use sextant::serve::discovery::of_workspace;
 
 use crate::helix::CART;
+use crate::helix::servers::{proxy, served};
 use crate::rpc::{sextant, stdout};
+use crate::support::helix_client::{HelixClient, HelixVersion};
 use crate::support::link_client::{EditorLink, engine, hello};
 use crate::support::project::Project;
+use crate::support::servers::tool;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_engine_ends_with_its_last_proxy_and_a_second_one_at_once() {
@@ -68,4 +71,29 @@ async fn what_an_engine_that_was_killed_left_is_in_nobodys_way() {
     let uri = link.uri("cart.py");
     link.command("agent.ask", json!(["fix the warnings"]), Some(&uri));
     link.message(":wa writes 1 buffer").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_socket_of_a_proxy_that_was_killed_is_removed_by_the_engine() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let _engine = engine(&project);
+    let _other = EditorLink::to(&project).await;
+    let server = [tool("ruff").display().to_string(), "server".to_owned()];
+    let mut helix = HelixClient::start(HelixVersion::Release, &mut proxy(&project, &[], &server), project.root());
+    helix.open("cart.py", "python");
+    served(&helix);
+    let folder = of_workspace(&[project.beside("runtime").join("sextant")], project.root()).unwrap();
+    let sockets = || {
+        let names = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name());
+        names.filter(|name| name.to_string_lossy().starts_with("proxy-")).count()
+    };
+    assert_eq!(sockets(), 1);
+    helix.child.kill().expect("killed");
+    helix.child.wait().expect("ended");
+    let gone = async {
+        while sockets() > 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), gone).await.expect("the socket goes");
 }
