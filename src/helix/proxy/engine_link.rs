@@ -124,6 +124,7 @@ impl Linking {
                 return;
             }
         };
+        let _ = shared.folder.set(folder.canonicalize().unwrap_or_else(|_| folder.clone()));
         if !shared.options.command.is_empty() {
             let socket = proxy_sockets::of_this_process(&folder);
             match engine_client::listen(&socket) {

@@ -20,7 +20,8 @@ pub(super) fn actions(shared: &ProxyState, table: &Table, asked: &AskedActions) 
     let own = table.known(&asked.uri).map(|file| file.actions.as_slice()).unwrap_or_default();
     let here = own.iter().filter(|action| action.range.is_none_or(|range| touch(&range, &asked.range))).cloned();
     let by_user = || general(asked).into_iter().chain(comment_request::action(shared, asked));
-    let general: Vec<OwnAction> = if !asked.automatic { by_user().collect() } else { Vec::new() };
+    let is_of_code = !asked.automatic && !shared.is_page(&asked.uri);
+    let general: Vec<OwnAction> = if is_of_code { by_user().collect() } else { Vec::new() };
     let wanted = |kind: &str| {
         let within = |only: &String| only.is_empty() || kind == only || kind.starts_with(&format!("{only}."));
         asked.only.is_empty() || asked.only.iter().any(within)

@@ -119,6 +119,7 @@ pub fn run(options: ProxyOptions) -> io::Result<u8> {
         encoding: OnceLock::new(),
         leaving: (Mutex::new(false), Condvar::new()),
         process: AtomicU32::new(0),
+        folder: OnceLock::new(),
         socket: Mutex::default(),
     });
     start_beside(&shared, events, tasks)?;

@@ -43,6 +43,8 @@ pub(super) struct ProxyState {
     pub(super) leaving: (Mutex<bool>, Condvar),
     /// The server's process; 0 if there is none.
     pub(super) process: AtomicU32,
+    /// The folder of the workspace's sessions, without symbolic links; Sextant's pages are in it.
+    pub(super) folder: OnceLock<PathBuf>,
     /// The socket of the engine's requests to the server, to be removed at the end.
     pub(super) socket: Mutex<Option<PathBuf>>,
 }
@@ -50,6 +52,11 @@ pub(super) struct ProxyState {
 impl ProxyState {
     pub(super) fn encoding(&self) -> Encoding {
         self.encoding.get().copied().unwrap_or_default()
+    }
+
+    /// True for a page of Sextant's, which holds no code.
+    pub(super) fn is_page(&self, uri: &str) -> bool {
+        path::from_uri(uri).is_some_and(|file| file.parent() == self.folder.get().map(PathBuf::as_path))
     }
 }
 

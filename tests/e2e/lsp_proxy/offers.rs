@@ -184,6 +184,23 @@ async fn what_a_comment_asks_is_offered_on_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_page_of_ours_holds_no_symbol_to_ask_about() {
+    let place = Place::new(&[("notes.md", "# Notes\n")]);
+    let engine = FakeEngine::new(&place);
+    let page = place.sessions().join("answer.md");
+    std::fs::write(&page, "# Sextant\n").expect("a page");
+    let helix = HelixClient::start(HelixVersion::Release, &mut place.proxy(&[], &[]), &place.root);
+    let _link = engine.accept().await;
+    let titles = |file: &str| -> Vec<String> {
+        let uri = helix.open(file, "markdown");
+        let offered = helix.actions(&uri, 0..1);
+        offered.iter().map(|action| action["title"].as_str().expect("a title").to_owned()).collect()
+    };
+    assert_eq!(titles("notes.md"), ["Sextant: ask about this symbol"]);
+    assert!(titles(page.to_str().expect("a path")).is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_quiet_proxy_offers_nothing_and_follows_all_the_same() {
     let place = Place::new(&[("a.py", WHOLE)]);
     let engine = FakeEngine::new(&place);
