@@ -25,6 +25,10 @@ pub const ENGINE_LOCK: &str = "engine.lock";
 /// The requests of an editor to the agent with `workspace/executeCommand`.
 pub const COMMANDS: &[&str] = &[
     "agent.ask",
+    "agent.ask-lines",
+    "agent.ask-file",
+    "agent.ask-workspace",
+    "agent.ask-page",
     "agent.plan",
     "agent.approve",
     "agent.step",

@@ -20,17 +20,18 @@ pub(in crate::cli) const PREFIX: &str = "space A";
 pub(super) type SetupNotes = Vec<String>;
 
 /// The keys, and the text that each types. Those that end in `<left>` leave the prompt open, between the quotes. A server
-/// does not learn which buffer has the focus: a command about one names it.
+/// does not learn which buffer has the focus: a command about one names it. Helix lists the beginnings of these texts
+/// beside the keys, so the name of each command tells it from the others.
 const KEYS: &[(&str, &str)] = &[
     (
         "a",
-        "@:lsp-workspace-command agent.ask {\"lines\":[%{selection_line_start},%{selection_line_end}],\"buffer\":\"%{buffer_name}\"} \"\"<left>",
+        "@:lsp-workspace-command agent.ask-lines {\"lines\":[%{selection_line_start},%{selection_line_end}],\"buffer\":\"%{buffer_name}\"} \"\"<left>",
     ),
-    ("f", "@:lsp-workspace-command agent.ask {\"buffer\":\"%{buffer_name}\"} \"\"<left>"),
-    ("F", "@:lsp-workspace-command agent.ask {\"workspace\":true} \"\"<left>"),
+    ("f", "@:lsp-workspace-command agent.ask-file {\"buffer\":\"%{buffer_name}\"} \"\"<left>"),
+    ("F", "@:lsp-workspace-command agent.ask-workspace \"\"<left>"),
     (
         "e",
-        ":lsp-workspace-command agent.ask {\"lines\":[%{selection_line_start},%{selection_line_end}],\"buffer\":\"%{buffer_name}\"}",
+        ":lsp-workspace-command agent.ask-page {\"lines\":[%{selection_line_start},%{selection_line_end}],\"buffer\":\"%{buffer_name}\"}",
     ),
     ("p", "@:lsp-workspace-command agent.plan {\"buffer\":\"%{buffer_name}\"} \"\"<left>"),
     ("P", ":lsp-workspace-command agent.plan"),
@@ -337,6 +338,17 @@ mod tests {
             "\"--quiet\", \"--\", \"ruff\"",
         ] {
             assert!(new.contains(part), "{part} in\n{new}");
+        }
+    }
+
+    #[test]
+    fn the_list_of_keys_tells_each_by_the_name_of_its_command() {
+        let mut names: Vec<&str> = Vec::new();
+        for (key, typed) in KEYS {
+            let name = typed.split(' ').find(|word| word.starts_with("agent.")).unwrap();
+            assert!(*key == "P" || !names.contains(&name), "{key}: {name}");
+            assert!(typed.find(name).unwrap() + name.len() <= 60, "a narrow screen shows it: {typed}");
+            names.push(name);
         }
     }
 

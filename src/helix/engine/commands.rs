@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::engine::conversation_page::ReadFrom;
 use crate::engine::links::{ERROR, EngineLink, INFO};
 use crate::engine::reading_pages::ReadingPage;
-use crate::engine::request_arguments::{GivenArguments, GivenPlace, buffer_of, real};
+use crate::engine::request_arguments::{GivenArguments, GivenPlace, as_request, buffer_of, real};
 use crate::engine::{EngineHost, OpenSession, helix_wording};
 use crate::link::AgentCommand;
 use sextant_base::deadline::Deadline;
@@ -36,6 +36,7 @@ const EDITABLE: &str = "<!-- edit the lines with a space or +; :w takes them ove
 /// Carries out a command, and returns at once.
 pub(super) fn take(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, mut command: AgentCommand) {
     let (engine, link) = (Arc::clone(engine), Arc::clone(link));
+    as_request(&mut command);
     let root = engine.setup.root.path();
     let named = |name| engine.buffers.mirror.of_buffer(root, name, link.hello.editor_pid);
     command.document = buffer_of(&command.arguments).and_then(named).or(command.document);

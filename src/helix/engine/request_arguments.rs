@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::engine::EngineHost;
+use crate::link::AgentCommand;
 use sextant_base::failure::Failure;
 use sextant_base::path;
 use sextant_base::positions::Range;
@@ -74,6 +75,16 @@ impl GivenArguments {
     }
 }
 
+/// Reads the commands of the keys that ask as the one command that they are. They have names of their own, since Helix
+/// lists the keys with the beginning of what each types.
+pub(super) fn as_request(command: &mut AgentCommand) {
+    let Some(about) = command.command.strip_prefix("agent.ask-") else { return };
+    if about == "workspace" {
+        command.arguments.push(json!({"workspace": true}));
+    }
+    command.command = "agent.ask".to_owned();
+}
+
 /// The name of the buffer among the arguments of a command.
 pub(super) fn buffer_of(arguments: &[Value]) -> Option<&str> {
     arguments.iter().find_map(|argument| argument.get("buffer")?.as_str())
@@ -140,8 +151,6 @@ impl EngineHost {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

@@ -49,6 +49,26 @@ async fn how_it_went_and_why_are_pages() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_keys_that_ask_have_commands_of_their_own() {
+    let project = Project::new(&[("cart.py", CART), ("price.py", PRICE)]);
+    let _engine = engine(&project);
+    let mut link = EditorLink::to(&project).await;
+    link.open("cart.py");
+    let uri = link.uri("cart.py");
+    link.command("agent.ask-page", json!([{"lines": [5, 5], "buffer": "cart.py"}]), Some(&uri));
+    let page = link.until("the page", |told| told.shown.first().cloned()).await;
+    assert!(link.text(&page).contains("a request about cart.py, line 5"), "{}", link.text(&page));
+    link.command("agent.ask-lines", json!([{"lines": [5, 5], "buffer": "cart.py"}, "fix the warnings"]), Some(&uri));
+    link.message("No warning is reported in cart.py::total").await;
+    link.command("agent.ask-file", json!([{"buffer": "cart.py"}, "fix the warnings"]), Some(&uri));
+    link.message(":wa writes 1 buffer").await;
+    assert_eq!((link.text(&uri), project.read("price.py")), (CART.replace("import os\n", ""), PRICE.to_owned()));
+    link.command("agent.ask-workspace", json!(["fix all the warnings"]), Some(&uri));
+    link.message("looked at all 2 files of the workspace").await;
+    assert_eq!(project.read("price.py"), PRICE.replace("import sys\n", ""));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_step_is_left_out_by_its_number_and_the_rest_is_run() {
     let project = Project::new(&[("cart.py", CART), ("price.py", PRICE)]);
     let _engine = engine(&project);
