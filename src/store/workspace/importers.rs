@@ -5,9 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
-use std::time::SystemTime;
 
+use crate::workspace::disk_stamp::DiskStamp;
 use crate::workspace::import_lines::{forced_imports, import_words, module_name, module_names, names_module};
+use crate::workspace::known_folders::KnownFolders;
 use crate::workspace::module_alias::{Aliases, InstalledPackages, may_be_any};
 use crate::workspace::root::Root;
 use crate::workspace::source_text;
@@ -19,6 +20,9 @@ use sextant_text::symbols::language::{ImportForm, Language, Sharing};
 /// The import lines of a workspace, each file read again when it changes.
 #[derive(Debug, Default)]
 pub struct Importers {
+    /// The folders of the listed files, and those of the unlisted ones.
+    listed: KnownFolders,
+    unlisted: KnownFolders,
     files: HashMap<String, ImportLines>,
     /// The names of files that the settings of a compiler include everywhere.
     forced: BTreeSet<String>,
@@ -32,8 +36,8 @@ pub struct Importers {
 
 #[derive(Debug)]
 struct ImportLines {
-    changed: Option<SystemTime>,
-    bytes: u64,
+    /// `None` for a text that is open.
+    stamp: Option<DiskStamp>,
     words: BTreeSet<String>,
     /// The ends of the names in its imports that may be aliases.
     aliases: Aliases,
@@ -52,7 +56,7 @@ impl ImportLines {
         let is_global = language.global_files.contains(&module_name(path));
         let sharing =
             if is_script(language, text) || is_open || is_global { Sharing::Everywhere } else { language.sharing };
-        Self { changed: None, bytes: 0, words, aliases, structural, language, sharing }
+        Self { stamp: None, words, aliases, structural, language, sharing }
     }
 
     fn names(&self, path: &str) -> bool {
@@ -63,8 +67,8 @@ impl ImportLines {
 impl Importers {
     /// Reads the changes on disk since the last time. Open files are given with their texts. Blocks.
     pub fn refresh(&mut self, root: &Root, open: &HashMap<String, Arc<str>>) {
-        let listing = workspace_files::list(root, "", MOST_FILES);
-        let unlisted = unlisted_files::of(root);
+        let listing = workspace_files::list_again(root, &mut self.listed, MOST_FILES);
+        let unlisted = unlisted_files::of(root, &mut self.unlisted);
         self.more = listing.more || unlisted.more;
         self.links = unlisted.links;
         self.out_of_sight = unlisted.files.iter().filter_map(|(file, why)| Some((file.clone(), (*why)?))).collect();
@@ -77,11 +81,11 @@ impl Importers {
             let listed = source_text::language_of(&path).filter(|language| !language.import_words.is_empty());
             let Some(language) = listed else { continue };
             let Ok(found) = std::fs::metadata(root.join(&path)) else { continue };
-            let (changed, bytes) = (found.modified().ok(), found.len());
-            let lines = known.remove(&path).filter(|lines| lines.changed == changed && lines.bytes == bytes);
+            let stamp = Some(DiskStamp::of(&found));
+            let lines = known.remove(&path).filter(|lines| lines.stamp == stamp);
             let lines = lines.or_else(|| {
                 let text = source_text::of(root, self.target(&path))?;
-                Some(ImportLines { changed, bytes, ..ImportLines::of(&mut packages, language, &path, &text) })
+                Some(ImportLines { stamp, ..ImportLines::of(&mut packages, language, &path, &text) })
             });
             if let Some(lines) = lines {
                 self.files.insert(path, lines);

@@ -2,11 +2,13 @@
 
 pub mod auto_executed;
 mod bare_names;
+mod disk_stamp;
 mod git_folders;
 mod hard_links;
 mod ignore_rules;
 pub mod import_lines;
 pub mod importers;
+mod known_folders;
 mod module_alias;
 pub mod open_beneath;
 pub mod outside_changes;

@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::time::SystemTime;
 
+use crate::workspace::disk_stamp::DiskStamp;
+use crate::workspace::known_folders::KnownFolders;
 use crate::workspace::root::Root;
-use crate::workspace::workspace_files::{self, MOST_FILES};
+use crate::workspace::workspace_files;
 use sextant_text::symbols::language;
 
 /// LSP's numbers for what happened to a file on disk.
@@ -16,27 +17,28 @@ pub const CREATED: u8 = 1;
 pub const CHANGED: u8 = 2;
 pub const DELETED: u8 = 3;
 
-/// A file's time of change and its bytes.
-type Stamp = (Option<SystemTime>, u64);
+/// Most files that are looked at. A look at a file is far cheaper than its text.
+const MOST_LOOKED_AT: usize = 200_000;
 
 /// The source files of a folder as they were at the last look.
 #[derive(Debug, Default)]
 pub struct OutsideChanges {
-    known: Option<BTreeMap<String, Stamp>>,
+    known: Option<BTreeMap<String, DiskStamp>>,
+    folders: KnownFolders,
 }
 
 impl OutsideChanges {
     /// The changes since the last look at the source files that are meant, with LSP's number of each; none at the first
     /// look. Blocks.
     pub fn take(&mut self, root: &Root, is_meant: impl Fn(&str) -> bool) -> Vec<(String, u8)> {
-        let listed = workspace_files::list(root, "", MOST_FILES).files.into_iter();
+        let listed = workspace_files::list_again(root, &mut self.folders, MOST_LOOKED_AT).files.into_iter();
         let is_source = |path: &str| language::of_path(path).is_some_and(|language| !language.is_document);
         let listed = listed.filter(|path| is_source(path) && is_meant(path));
         let stamped = |path: String| {
             let found = fs::metadata(root.join(&path)).ok()?;
-            Some((path, (found.modified().ok(), found.len())))
+            Some((path, DiskStamp::of(&found)))
         };
-        let now: BTreeMap<String, Stamp> = listed.filter_map(stamped).collect();
+        let now: BTreeMap<String, DiskStamp> = listed.filter_map(stamped).collect();
         let Some(before) = self.known.replace(now) else { return Vec::new() };
         let now = self.known.iter().flatten();
         let came = now.filter_map(|(path, stamp)| match before.get(path) {
@@ -70,5 +72,24 @@ mod tests {
         let of = |path: &str, kind: u8| (path.to_owned(), kind);
         assert_eq!(take(), [of("a.py", CHANGED), of("d.py", CREATED), of("b.py", DELETED)]);
         assert_eq!(take(), []);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_with_the_old_size_and_time_is_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Root::new(dir.path()).unwrap();
+        let (file, other) = (dir.path().join("a.py"), dir.path().join("b.txt"));
+        fs::write(&file, "x = 1\n").unwrap();
+        let time = fs::metadata(&file).unwrap().modified().unwrap();
+        let mut changes = OutsideChanges::default();
+        assert_eq!(changes.take(&root, |_| true), []);
+        // As `cp -p` and `mv` leave it.
+        fs::write(&other, "x = 2\n").unwrap();
+        fs::File::options().write(true).open(&other).unwrap().set_modified(time).unwrap();
+        fs::rename(&other, &file).unwrap();
+        assert_eq!(fs::metadata(&file).unwrap().modified().unwrap(), time);
+        assert_eq!(changes.take(&root, |_| true), [("a.py".to_owned(), CHANGED)]);
+        assert_eq!(changes.take(&root, |_| true), []);
     }
 }

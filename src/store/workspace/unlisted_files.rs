@@ -2,11 +2,10 @@
 //! links.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-
-use ignore::{DirEntry, WalkBuilder};
+use std::ops::ControlFlow;
 
 use crate::workspace::ignore_rules::IgnoreRules;
+use crate::workspace::known_folders::{EntryKind, FolderEntry, KnownFolders};
 use crate::workspace::root::Root;
 use crate::workspace::secret_files::is_secret;
 use crate::workspace::source_text;
@@ -67,37 +66,26 @@ pub(crate) struct Unlisted {
     pub(crate) more: bool,
 }
 
-/// Goes through the workspace. Blocks.
-pub(crate) fn of(root: &Root) -> Unlisted {
+/// Goes through the workspace, and reads those folders alone that have changed since the walk before. Blocks.
+pub(crate) fn of(root: &Root, known: &mut KnownFolders) -> Unlisted {
     let rules = IgnoreRules::new(root);
     let tracked = tracked_files::of(root);
-    let mut out = Unlisted::default();
-    let entries = walk(root, tracked.clone());
-    for (at, entry) in entries.into_iter().flatten().enumerate() {
-        if at > VISITED {
-            out.more = true;
-            break;
-        }
-        let inside = entry.path().strip_prefix(root.path()).ok().and_then(Path::to_str);
-        let Some(file) = inside.filter(|path| is_visible(root, path)) else { continue };
-        let kind = entry.file_type();
-        if file.contains(is_hidden) {
-            if is_source(file) && kind.is_some_and(|kind| kind.is_file()) {
-                out.files.insert(file.to_owned(), Some(OutOfSight::BadName));
+    let (mut out, mut visited) = (Unlisted::default(), 0);
+    known.walk(
+        root.path(),
+        |folder| !is_foreign(root, &rules, &tracked, folder),
+        |entry| {
+            visited += 1;
+            out.more = visited > VISITED;
+            if out.more {
+                return ControlFlow::Break(());
             }
-            continue;
-        }
-        if kind.is_some_and(|kind| kind.is_symlink()) {
-            out.add_link(root, file);
-        } else if kind.is_some_and(|kind| kind.is_file()) && is_source(file) {
-            let is_ignored = rules.is_ignored(file);
-            if is_ignored && !tracked.contains(file) {
-                out.files.insert(file.to_owned(), Some(OutOfSight::Ignored));
-            } else if is_ignored || file.split('/').any(|part| part.starts_with('.')) {
-                out.files.insert(file.to_owned(), None);
+            if !entry.is_secret && !root.is_own(&root.join(&entry.path)) {
+                out.take(root, &rules, &tracked, entry);
             }
-        }
-    }
+            ControlFlow::Continue(())
+        },
+    );
     let is_new = |file: &&String| is_source(file) && is_allowed(root, file) && rules.is_ignored(file);
     for file in tracked.iter().filter(is_new) {
         if root.join(file).symlink_metadata().is_ok_and(|what| what.is_file()) {
@@ -108,6 +96,25 @@ pub(crate) fn of(root: &Root) -> Unlisted {
 }
 
 impl Unlisted {
+    /// Takes an entry that is neither a secret nor of Sextant's record.
+    fn take(&mut self, root: &Root, rules: &IgnoreRules, tracked: &BTreeSet<String>, entry: &FolderEntry) {
+        let (file, is_file) = (&entry.path, entry.kind == EntryKind::File);
+        if entry.is_badly_named {
+            if is_file && is_source(file) {
+                self.files.insert(file.clone(), Some(OutOfSight::BadName));
+            }
+        } else if entry.kind == EntryKind::Link {
+            self.add_link(root, file);
+        } else if is_file && is_source(file) {
+            let is_ignored = rules.is_ignored(file);
+            if is_ignored && !tracked.contains(file) {
+                self.files.insert(file.clone(), Some(OutOfSight::Ignored));
+            } else if is_ignored || file.split('/').any(|part| part.starts_with('.')) {
+                self.files.insert(file.clone(), None);
+            }
+        }
+    }
+
     fn add_link(&mut self, root: &Root, link: &str) {
         let real = root.join(link).canonicalize().ok();
         let Some(real) = real.and_then(|real| path::relative(root.path(), &real)) else { return };
@@ -121,26 +128,16 @@ impl Unlisted {
     }
 }
 
-fn walk(root: &Root, tracked: BTreeSet<String>) -> ignore::Walk {
-    let (rules, top) = (IgnoreRules::new(root), root.path().to_owned());
-    let is_foreign = move |entry: &DirEntry| {
-        let Some(name) = entry.file_name().to_str() else { return true };
-        let is_tracked = |path: &Path| {
-            let inside = path.strip_prefix(&top).ok().and_then(Path::to_str).map(|inside| format!("{inside}/"));
-            inside.is_some_and(|inside| {
-                tracked.range(inside.clone()..).next().is_some_and(|file| file.starts_with(&inside))
-            })
-        };
-        FOREIGN.contains(&name)
-            || (BUILT.contains(&name) && rules.leaves_out(entry.path(), true) && !is_tracked(entry.path()))
-            || MARKS.iter().any(|mark| entry.path().join(mark).exists())
+/// True for a folder of another program, or of what a build makes of the sources.
+fn is_foreign(root: &Root, rules: &IgnoreRules, tracked: &BTreeSet<String>, folder: &FolderEntry) -> bool {
+    let (name, path) = (folder.name(), root.join(&folder.path));
+    let is_tracked = || {
+        let inside = format!("{}/", folder.path);
+        tracked.range(inside.clone()..).next().is_some_and(|file| file.starts_with(&inside))
     };
-    let mut walk = WalkBuilder::new(root.path());
-    walk.standard_filters(false).filter_entry(move |entry| {
-        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-        entry.depth() == 0 || !is_folder || !is_foreign(entry)
-    });
-    walk.build()
+    FOREIGN.contains(&name)
+        || (BUILT.contains(&name) && rules.leaves_out(&path, true) && !is_tracked())
+        || MARKS.iter().any(|mark| path.join(mark).exists())
 }
 
 fn is_source(path: &str) -> bool {
@@ -148,10 +145,5 @@ fn is_source(path: &str) -> bool {
 }
 
 fn is_allowed(root: &Root, path: &str) -> bool {
-    is_visible(root, path) && !path.contains(is_hidden)
-}
-
-/// True for a path that is not a secret and not of Sextant's record, in any spelling.
-fn is_visible(root: &Root, path: &str) -> bool {
-    !is_secret(path) && !root.is_own(&root.join(path))
+    !is_secret(path) && !root.is_own(&root.join(path)) && !path.contains(is_hidden)
 }

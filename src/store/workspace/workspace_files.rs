@@ -1,8 +1,11 @@
 //! Lists the files that version control would keep, without the hidden ones.
 
+use std::ops::ControlFlow;
+
 use ignore::{Walk, WalkBuilder};
 
 use crate::workspace::ignore_rules::IgnoreRules;
+use crate::workspace::known_folders::{EntryKind, KnownFolders};
 use crate::workspace::open_beneath;
 use crate::workspace::root::{PathError, Root};
 use crate::workspace::secret_files::{is_linked_to_secret, is_secret};
@@ -52,6 +55,33 @@ pub fn list(root: &Root, folder: &str, limit: usize) -> Listing {
         }
         out.files.push(path.to_owned());
     }
+    out.files.sort();
+    out
+}
+
+/// Lists the whole workspace as [`list`] does, and reads those folders alone that have changed since the walk before.
+pub(crate) fn list_again(root: &Root, known: &mut KnownFolders, limit: usize) -> Listing {
+    let rules = IgnoreRules::new(root);
+    let mut out = Listing::default();
+    let is_shown = |path: &str, name: &str, is_folder: bool| {
+        !name.starts_with('.') && !rules.leaves_out(&root.join(path), is_folder)
+    };
+    known.walk(
+        root.path(),
+        |folder| is_shown(&folder.path, folder.name(), true),
+        |entry| {
+            let is_usable = entry.kind == EntryKind::File && !entry.is_secret && !entry.is_badly_named;
+            if !is_usable || root.is_own(&root.join(&entry.path)) || !is_shown(&entry.path, entry.name(), false) {
+                return ControlFlow::Continue(());
+            }
+            if out.files.len() == limit {
+                out.more = true;
+                return ControlFlow::Break(());
+            }
+            out.files.push(entry.path.clone());
+            ControlFlow::Continue(())
+        },
+    );
     out.files.sort();
     out
 }
@@ -170,5 +200,12 @@ mod tests {
         assert_eq!(list(&root, "", 1), Listing { files: vec!["a/z.py".into()], more: true });
         assert_eq!(list(&root, "a", 10).files, vec!["a/z.py"]);
         assert_eq!(list(&root, "nowhere", 10), Listing::default());
+        let mut known = KnownFolders::default();
+        assert_eq!(list_again(&root, &mut known, 10), list(&root, "", 10));
+        assert_eq!(list_again(&root, &mut known, 1), list(&root, "", 1));
+        // The rules count at every listing, though no folder has changed.
+        fs::write(dir.path().join(".gitignore"), "a/\n").unwrap();
+        assert_eq!(list_again(&root, &mut known, 10), list(&root, "", 10));
+        assert_eq!(list_again(&root, &mut known, 10).files, ["b.py", "build/out.py"]);
     }
 }
