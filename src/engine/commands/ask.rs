@@ -55,6 +55,10 @@ pub(crate) async fn answer(
         rename_request::find(&session.workspace, &session.approvals, request),
     )
     .await?;
+    if rename.is_none() && session.model.needs_providers() {
+        let refused = rename_request::refuse_unknown(&session.workspace, request);
+        stop::unless_stopped(&session.edits.making, cancel, refused).await??;
+    }
     let begun = async {
         let asked = stop::unless_stopped(&session.edits.making, cancel, requested::scope(&session.workspace, request));
         let scope = match &mut rename {

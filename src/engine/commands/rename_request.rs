@@ -11,6 +11,7 @@ use crate::run::request_names;
 use crate::state::approvals::Approvals;
 use crate::state::request::Request;
 use crate::state::workspace::Workspace;
+use sextant_base::failure::Failure;
 use sextant_model::request_kind::rename_reach::wide_renames;
 use sextant_model::step::Action;
 
@@ -40,6 +41,17 @@ pub(crate) async fn find(workspace: &Workspace, approvals: &Approvals, request: 
     let parameters = json!({"symbol": found.to_string(), "new_name": new});
     let action = Action { tool: "rename_symbol".to_owned(), parameters };
     Some(DirectAction { action, reason: "the request names both", otherwise: None, resumes: true })
+}
+
+/// Refuses a rename of an unknown name, for the offline model.
+///
+/// # Errors
+/// The request is a rename and nothing else, and no symbol has the name.
+pub(crate) async fn refuse_unknown(workspace: &Workspace, request: &Request) -> Result<(), Failure> {
+    let Some((old, _)) = asked(request) else { return Ok(()) };
+    let Some(old) = request_names::mention(&old) else { return Ok(()) };
+    let known = read_intent::candidates(workspace, request, &old.name).await;
+    if known.is_empty() { Err(read_intent::no_such_name(&old.name)) } else { Ok(()) }
 }
 
 /// The old and the new name of a request that may change every use, and is that rename alone.

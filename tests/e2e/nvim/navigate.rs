@@ -160,3 +160,14 @@ async fn a_name_that_is_only_imported_is_found_with_a_server_and_without() {
         assert!(used.starts_with(uses), "{used}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_language_model_an_unknown_name_of_a_direct_request_is_named() {
+    let project = Project::new(&[("helpers.py", HELPERS)]);
+    let mut nvim = Nvim::open_on_screen(&project, OFFLINE, &["ruff"], "helpers.py").await;
+    for request in ["where is nosuch", "who uses nosuch", "read nosuch", "rename nosuch to other_name"] {
+        let failure = nvim.failed_task(&format!("AgentAsk {request}")).await;
+        let message = failure["message"].as_str().unwrap();
+        assert_eq!(message, "there is no symbol and no file named nosuch", "{request}");
+    }
+}

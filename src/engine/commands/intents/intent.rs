@@ -32,6 +32,16 @@ pub(crate) enum Direct {
     Stats,
 }
 
+impl Direct {
+    /// The name that it looks up in the project.
+    pub(crate) fn searched_name(&self) -> Option<&str> {
+        match self {
+            Self::Read(name) | Self::Where(name) | Self::Uses(name) | Self::Outline(name) => Some(name),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ModeWish {
     Plan(PlanMode),

@@ -55,7 +55,7 @@ fn takes_nothing(direct: &Direct, phrase: &Phrase) -> bool {
 }
 
 /// Carries out the request that a text makes directly. `None` where it is for the model: it is no direct request, or
-/// its name is only a word.
+/// its name is only a word and a language model can read the sentence.
 pub(crate) async fn direct(
     session: &Session,
     request: &Request,
@@ -87,7 +87,7 @@ pub(crate) async fn direct(
         Direct::Stop => Some(DirectAnswer::new("", "nothing is running".to_owned())),
         Direct::Stats => Some(explain::direct_stats(&session.store).await?),
     };
-    let Some(answer) = answer else { return Ok(None) };
+    let Some(answer) = answer else { return for_model(&direct, session.model.needs_providers()) };
     session.events.show(Event::Started {
         request: request.text.clone(),
         mode: "direct".to_owned(),
@@ -113,6 +113,14 @@ pub(crate) async fn direct(
         session.events.emit(None, TaskEvent::Traced { entry: entry.clone() });
     }
     Ok(Some(outcome(answer, entry)))
+}
+
+/// Leaves the request to the model; the offline one cannot read a sentence, so an unknown name is a failure there.
+fn for_model(direct: &Direct, is_offline: bool) -> Result<Option<Outcome>, Failure> {
+    match direct.searched_name().filter(|_| is_offline) {
+        Some(name) => Err(read_intent::no_such_name(name)),
+        None => Ok(None),
+    }
 }
 
 fn outcome(answer: DirectAnswer, entry: TraceEntry) -> Outcome {

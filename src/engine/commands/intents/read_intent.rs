@@ -18,6 +18,7 @@ use crate::state::workspace::Workspace;
 use crate::target;
 use crate::tools::validate_call;
 use sextant_base::failure::Failure;
+use sextant_base::one_line::clean;
 use sextant_base::plural::counted;
 use sextant_model::step::Model;
 use sextant_text::symbols::path_spelling;
@@ -108,14 +109,18 @@ pub(crate) async fn named(
 ) -> Result<Option<SymbolPath>, Failure> {
     let found = candidates(workspace, request, given).await;
     match found.as_slice() {
-        [] if is_sure(given) => Err(Failure::user(
-            format!("there is no symbol and no file named {given}"),
-            "`list FILE` shows the symbols of a file".to_owned(),
-        )),
+        [] if is_sure(given) => Err(no_such_name(given)),
         [] => Ok(None),
         [one] => Ok(Some(one.clone())),
         many => which(approvals, given, many).await.map(Some),
     }
+}
+
+/// The failure for a name of nothing.
+pub(crate) fn no_such_name(given: &str) -> Failure {
+    let given = clean(given);
+    let message = format!("there is no symbol and no file named {given}");
+    Failure::user(message, "`list FILE` shows the symbols of a file")
 }
 
 async fn which(approvals: &Approvals, given: &str, many: &[SymbolPath]) -> Result<SymbolPath, Failure> {
