@@ -321,7 +321,8 @@ function M.plan(event)
       now.step, now.of = event.running, event.steps
     end
   elseif event.phase == 'waiting for approval' then
-    return M.ended(event.phase, 'done')
+    -- Without a step there is nothing to approve.
+    return M.ended(event.steps > 0 and event.phase or nil, 'done')
   end
   changed()
 end

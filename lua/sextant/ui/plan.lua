@@ -268,7 +268,10 @@ local function nothing_to_do(markdown, waits)
     close_windows()
   end
   local title, reason = markdown:match('^# ([^\n]*)\n*([^\n]*)')
-  require('sextant.ui.say').say(('%s: %s'):format(title or '', reason or ''), nil, { 'answer' })
+  local words = vim.tbl_filter(function(part)
+    return part and part ~= ''
+  end, { title or '', reason or '' })
+  require('sextant.ui.say').say(#words > 0 and table.concat(words, ': ') or 'the plan has no steps', nil, { 'answer' })
 end
 
 --- The estimate of a task: that of a plan which comes, or of another task.

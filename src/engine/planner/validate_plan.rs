@@ -20,6 +20,9 @@ use sextant_model::tools::ToolSpec;
 use sextant_store::workspace::root::Root;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
+/// The fault of a reply that leaves the user with nothing.
+const NO_STEPS: &str = "it has no step, and no reason for that: add steps, or the reason why nothing is to be done";
+
 /// The steps of a reply as a plan, numbered behind those that are kept; or all of their faults. A step outside the scope
 /// is a fault in a plan that runs at once, and marked in one that waits for the user.
 pub(crate) async fn validate(
@@ -30,6 +33,9 @@ pub(crate) async fn validate(
     is_shown: bool,
 ) -> Result<Plan, Vec<String>> {
     let mut problems = Vec::new();
+    if reply.steps.is_empty() && kept.is_empty() && reply.reason.trim().is_empty() {
+        problems.push(NO_STEPS.to_owned());
+    }
     let mut steps: Vec<Step> = Vec::new();
     for (index, given) in reply.steps.into_iter().enumerate() {
         let number = kept.len() + index + 1;

@@ -71,3 +71,21 @@ async fn the_list_of_what_waits_resumes_and_discards() {
     let shown = text_of(&nvim, "plan").await;
     assert!(shown.starts_with("# Third"), "{shown}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_empty_plan_is_refused_with_a_reason_and_nothing_waits() {
+    let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n")]);
+    let empty = |reason: &str| Reply::Json(json!({"title": "", "reason": reason, "steps": [], "confidence": 0.9}));
+    let server = ModelServer::start([empty(""), empty(""), empty(""), empty("f is as it should be")]).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.command("AgentPlan tidy f").await;
+    let failure = nvim.failed().await;
+    assert!(failure["message"].as_str().unwrap().contains("it has no step, and no reason for that"), "{failure}");
+    let is_idle = "return (vim.wait(30000, function() return require('sextant').status().state == 'idle' end, 10))";
+    assert!(nvim.lua::<bool>(is_idle).await, "nothing waits");
+    // A reason is an answer: it is shown, and still nothing waits.
+    nvim.command("AgentPlan tidy f once more").await;
+    nvim.wait("SextantPlan").await;
+    nvim.screen.shows("Sextant: f is as it should be").await;
+    assert!(nvim.lua::<bool>(is_idle).await, "nothing waits");
+}
