@@ -1,5 +1,6 @@
 //! Selects the servers' fixes to offer: never one that only hides a diagnostic or deletes a check.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use crate::editor::{Editor, Fix, FixAnswers};
 use crate::events::stream::EventStream;
 use crate::events::task_events::TaskEvents;
 use crate::state::answer_status;
+use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_request::EditRequest;
 use crate::state::offered::Offered;
 use crate::state::task::{OfferReports, TaskWork};
@@ -64,10 +66,10 @@ const SAID_AFTER: Duration = Duration::from_secs(1);
 
 /// The fixes for these diagnostics, in their order, at most `most`, and the number of diagnostics that the servers were
 /// asked about. Positions are indices into `found`. Where `waits` is set, a silent server is waited for once, up to the
-/// deadline. A diagnostic without any answer is recorded beside it.
+/// deadline. A diagnostic without any answer is recorded beside it. Nobody is asked about a report of an older text: the
+/// server would answer for the place where it was.
 pub(crate) async fn offers(
-    workspace: &Workspace,
-    events: &EventStream,
+    hub: &DiagnosticsHub,
     work: &mut TaskWork,
     found: &[LocatedDiagnostic],
     most: usize,
@@ -80,12 +82,13 @@ pub(crate) async fn offers(
     known_offers.unanswered.clear();
     let at_once = if most == usize::MAX { AT_ONCE } else { 1 };
     let mut asked = 0;
-    say_unasked(workspace, events, known_offers, found).await;
+    say_unasked(&hub.workspace, &hub.events, known_offers, found).await;
+    let older = older_reports(hub, found).await;
     for items in found.chunks(at_once) {
         if offers.len() >= most || deadline.passed() {
             return (offers, asked);
         }
-        let answers = ask_about(workspace, events, known_offers, items, AnswerWait { deadline, waits }).await;
+        let answers = ask_about(hub, known_offers, &older, items, AnswerWait { deadline, waits }).await;
         for (index, (item, answer)) in (asked..).zip(items.iter().zip(answers)) {
             let Some(FixAnswers { fixes, silent }) = answer else { continue };
             let key = triage::key(item);
@@ -103,6 +106,18 @@ pub(crate) async fn offers(
         asked += items.len();
     }
     (offers, asked)
+}
+
+/// The providers, by file, whose known reports are of an older text than the present one.
+async fn older_reports(hub: &DiagnosticsHub, found: &[LocatedDiagnostic]) -> BTreeMap<String, Vec<String>> {
+    let mut older = BTreeMap::new();
+    for file in found.iter().map(|item| &item.symbol.file).collect::<BTreeSet<_>>() {
+        let Ok(document) = target::document(&hub.workspace, file).await else { continue };
+        let ledger = hub.ledger.lock().await;
+        let names: Vec<String> = ledger.of_another_text(file, &document.text).map(str::to_owned).collect();
+        older.insert(file.clone(), names);
+    }
+    older
 }
 
 /// Reports once why a file gets no fixes: its diagnostics have no known places.
@@ -124,20 +139,28 @@ async fn say_unasked(
     }
 }
 
-/// Asks the servers about some diagnostics; `None` for one that names no place.
+/// Asks the servers about some diagnostics; `None` for one that names no place of the present text.
 async fn ask_about(
-    workspace: &Workspace,
-    events: &EventStream,
+    hub: &DiagnosticsHub,
     offers: &mut OfferReports,
+    older: &BTreeMap<String, Vec<String>>,
     items: &[LocatedDiagnostic],
     AnswerWait { deadline, waits }: AnswerWait,
 ) -> Vec<Option<FixAnswers>> {
+    let (workspace, events) = (&hub.workspace, &hub.events);
     let known = offers.waited.clone();
     // A server that needed a wait and answered will need it again; one that did not answer then is not waited for
     // another time.
     let slow = waits && known.values().any(|answered| *answered);
     let first = if slow { deadline.left() } else { deadline.left().min(if waits { SAID_AFTER } else { PATIENCE }) };
-    let mut answers = join_all(items.iter().map(|item| ask_one(workspace.editor.as_ref(), item, slow, first))).await;
+    let is_older = |item: &LocatedDiagnostic| {
+        let of_file = older.get(&item.symbol.file);
+        of_file.is_some_and(|names| names.contains(&item.diagnostic.source))
+    };
+    let ask = |item| async move {
+        if is_older(item) { None } else { ask_one(workspace.editor.as_ref(), item, slow, first).await }
+    };
+    let mut answers = join_all(items.iter().map(ask)).await;
     let to_wait_for = |answer: &Option<FixAnswers>| -> Vec<String> {
         let silent = answer.iter().flat_map(|answer| &answer.silent);
         silent.filter(|name| known.get(*name) != Some(&false)).cloned().collect()

@@ -58,15 +58,8 @@ pub(crate) async fn fixes_left(hub: &DiagnosticsHub, store: &TaskStore, work: &m
     let found = wanted_diagnostics::keep_wanted(&wanted_diagnostics::wanted(work), in_scope(hub, &work.scope).await);
     let deadline = Deadline::after_ms(OFFERS_MS.max(store.config.diagnostics.timeout_ms));
     let given_up = std::mem::take(&mut work.reports.offers.tried);
-    let (offers, asked) = code_actions::offers(
-        &hub.workspace,
-        &hub.events,
-        work,
-        &found,
-        usize::MAX,
-        AnswerWait { deadline, waits: false },
-    )
-    .await;
+    let (offers, asked) =
+        code_actions::offers(hub, work, &found, usize::MAX, AnswerWait { deadline, waits: false }).await;
     work.reports.offers.tried = given_up;
     let keys: BTreeSet<String> = work
         .reports

@@ -8,8 +8,8 @@ use crate::events::fact::{StepChange, TaskFact};
 use crate::memory::keep;
 use crate::plan::next_decision::Trigger;
 use crate::plan::{Plan, Step, StepState, depends, document};
-use crate::planner::alternatives;
 use crate::planner::make::{self, PlanRequest};
+use crate::planner::{alternatives, run_edit_step};
 use crate::run::start;
 use crate::state::edit_service::EditService;
 use crate::state::plan_service::PlanService;
@@ -127,6 +127,7 @@ pub(crate) async fn replan(
     }
     // A process that goes on with the plan of another one knows only the files that it has opened since.
     start::look_over_once(edits, model, &mut task.work).await;
+    run_edit_step::look_at_unknown(edits, &task.work.scope, cancel).await?;
     let standing = document::numbered(&new);
     let wanted = PlanRequest { problems, standing, kept: new.steps.clone(), ..PlanRequest::default() };
     let proposed = make::propose(edits, model, task, wanted, cancel).await?;

@@ -108,14 +108,23 @@ pub(crate) async fn carry_out(
     Ok(judge_edit(&edits.workspace.config, task, tried, facts))
 }
 
-/// Looks at the files of a step that no provider has reported on. The process that made the plan has, and another one
-/// that goes on with it may not have opened them: their fixes would count as not offered.
-async fn look_at_unknown(edits: &EditService, scope: &Scope, cancel: &CancellationToken) -> Result<(), Failure> {
+/// Looks at the files of a scope that no provider has reported on as they are. The user or another program may have
+/// changed them since the plan was made, and another process may go on with it: the fixes of old reports would be
+/// wrong, and those of unknown files count as not offered.
+pub(super) async fn look_at_unknown(
+    edits: &EditService,
+    scope: &Scope,
+    cancel: &CancellationToken,
+) -> Result<(), Failure> {
     let known = collect_diagnostics::known(&edits.hub).await;
     let mut documents = Vec::new();
-    for path in scope.files().iter().filter(|path| !start::has_reports(&known, path)) {
+    for path in scope.files() {
         // A file that the step makes is not there yet.
-        documents.extend(target::document(&edits.workspace, path).await.ok());
+        let Ok(document) = target::document(&edits.workspace, &path).await else { continue };
+        let is_known = start::has_reports(&known, &path);
+        if !is_known || edits.hub.ledger.lock().await.of_another_text(&path, &document.text).next().is_some() {
+            documents.push(document);
+        }
     }
     if documents.is_empty() { Ok(()) } else { start::first_look(&edits.hub, &documents, cancel).await }
 }

@@ -66,15 +66,9 @@ pub(crate) async fn step_facts(
     let deadline = Deadline::after_ms(OFFERS_MS.max(checks.timeout_ms).max(start));
     // No server is asked for fixes that are not shown.
     let asked_of = if only_fixes { found.len() } else { fixable.min(found.len()).min(DIAGNOSTICS) };
-    let (fixes, asked) = code_actions::offers(
-        &edits.workspace,
-        &edits.hub.events,
-        work,
-        &found[..asked_of],
-        FIXES,
-        AnswerWait { deadline, waits: only_fixes },
-    )
-    .await;
+    let (fixes, asked) =
+        code_actions::offers(&edits.hub, work, &found[..asked_of], FIXES, AnswerWait { deadline, waits: only_fixes })
+            .await;
     let left_out = if only_fixes { found.len() - asked } else { 0 };
     let unweighed = found.len().saturating_sub(asked.max(PLAN_DIAGNOSTICS));
     found.truncate(asked.max(PLAN_DIAGNOSTICS));
@@ -116,15 +110,8 @@ pub(crate) async fn plan_facts(
     let deadline = Deadline::after_ms((4 * OFFERS_MS).max(checks.timeout_ms).max(checks.start_timeout_ms));
     let most = if only_fixes { usize::MAX } else { most };
     let asked_of = fixable.min(found.len());
-    let (mut fixes, asked) = code_actions::offers(
-        &edits.workspace,
-        &edits.hub.events,
-        work,
-        &found[..asked_of],
-        most,
-        AnswerWait { deadline, waits: true },
-    )
-    .await;
+    let (mut fixes, asked) =
+        code_actions::offers(&edits.hub, work, &found[..asked_of], most, AnswerWait { deadline, waits: true }).await;
     if only_fixes {
         found.truncate(asked);
     }

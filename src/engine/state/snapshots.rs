@@ -159,10 +159,15 @@ impl SnapshotStore {
 
     /// Providers that have not answered about this text of the file: their known reports are of an older text, or
     /// missing.
-    pub(crate) fn unsettled<'a>(&'a self, file: &'a str, text: &str) -> BTreeSet<&'a str> {
-        let older = self.of(file).filter(|(_, snap)| snap.text.as_deref().is_some_and(|known| known != text));
+    pub(crate) fn unsettled<'a>(&'a self, file: &'a str, text: &'a str) -> BTreeSet<&'a str> {
         let silent = self.silent.iter().filter(|(known, _)| known == file).map(|(_, provider)| provider.as_str());
-        older.map(|(provider, _)| provider).chain(silent).collect()
+        self.of_another_text(file, text).chain(silent).collect()
+    }
+
+    /// Providers whose known reports on a file are of another text than this one.
+    pub(crate) fn of_another_text<'a>(&'a self, file: &'a str, text: &'a str) -> impl Iterator<Item = &'a str> {
+        let older = self.of(file).filter(move |(_, snap)| snap.text.as_deref().is_some_and(|known| known != text));
+        older.map(|(provider, _)| provider)
     }
 
     /// Forgets a file: no diagnostics of it are known, and no provider is asked about it.

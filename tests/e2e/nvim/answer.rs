@@ -152,7 +152,8 @@ async fn beside_a_list_the_last_row_has_the_outcome_of_each_undo_and_redo() {
     let (_project, _server, mut nvim) = opened(script, options).await;
     nvim.task("AgentAsk change f").await;
     nvim.screen.shows("[Quickfix List]").await;
-    for (command, outcome) in ["AgentUndo", "AgentRedo"].into_iter().zip(["undone “", "brought back “"]).cycle().take(6) {
+    for (command, outcome) in ["AgentUndo", "AgentRedo"].into_iter().zip(["undone “", "brought back “"]).cycle().take(6)
+    {
         nvim.task(command).await;
         let last = inside(&nvim, "vim.fn.getline(vim.fn.line('w$'))").await;
         assert!(last.as_str().is_some_and(|row| row.starts_with(outcome)), "{command}: {last}\n{}", nvim.screen.text());
@@ -170,7 +171,8 @@ async fn blank_lines_before_the_words_of_a_reply_are_left_out() {
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_in_quick_succession_stand_below_each_other_with_their_answers() {
     let (_project, _server, mut nvim) = opened(vec![says("ONE."), says("TWO."), says("THREE.")], options).await;
-    nvim.lua::<bool>("for _, text in ipairs({ 'one?', 'two?', 'three?' }) do vim.cmd.AgentAsk(text) end return true").await;
+    nvim.lua::<bool>("for _, text in ipairs({ 'one?', 'two?', 'three?' }) do vim.cmd.AgentAsk(text) end return true")
+        .await;
     for _ in 0..3 {
         nvim.finished().await;
     }

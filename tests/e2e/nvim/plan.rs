@@ -414,3 +414,22 @@ async fn the_output_of_a_plan_has_a_heading_of_its_own() {
     let run = answer.split("\n# change it\n").nth(1).expect("a heading of the run");
     assert!(run.contains("edit_file") && !run.contains("\n# "), "{answer}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fixes_of_a_text_that_has_changed_on_disk_since_the_plan_are_not_applied() {
+    let rest = "\n\n\ndef to_json(count: int) -> str:\n    return json.dumps({\"total\": count})\n\n\n\
+                def lines() -> list[str]:\n    out = [f\"Report\"]\n    return out\n";
+    let before = format!("from pathlib import Path{rest}");
+    let now = format!("import json{}", rest.replace("f\"Report\"", "\"Report\""));
+    let project = Project::new(&[("a.py", &before)]);
+    let mut nvim = Nvim::open(&project, OPTIONS, BOTH, "a.py").await;
+    nvim.command_until("AgentPlan make this file clean", "SextantPlan").await;
+    assert!(document(&nvim).await.contains("- [ ] "), "{}", document(&nvim).await);
+    std::fs::write(project.root().join("a.py"), &now).expect("written");
+    nvim.keys("a").await;
+    let (event, end) = nvim.wait_for(&["SextantFinished", "SextantQuestion", "SextantFailed"]).await;
+    assert_eq!(event, "SextantFinished", "{end}\n{}", document(&nvim).await);
+    assert_eq!(project.read("a.py"), now, "{}", document(&nvim).await);
+    let answer = nvim.answer().await;
+    assert!(!answer.contains("edited a.py") && !answer.contains("taken back"), "{answer}");
+}

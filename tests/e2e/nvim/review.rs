@@ -481,7 +481,9 @@ async fn a_decision_that_is_taken_back_is_shown_and_named_in_50_columns() {
     counts(&nvim, 0, 3).await;
     nvim.screen.shows("1/3 f").await;
     let here = |name: &str, line: usize| {
-        format!("return (vim.wait(30000, function() return vim.fn.expand('%:t') == '{name}' and vim.fn.line('.') == {line} end, 10))")
+        format!(
+            "return (vim.wait(30000, function() return vim.fn.expand('%:t') == '{name}' and vim.fn.line('.') == {line} end, 10))"
+        )
     };
     // Each decision is followed by the next change; the last one goes to the first one that waits.
     nvim.keys("]h]h").await;

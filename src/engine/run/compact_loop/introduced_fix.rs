@@ -33,14 +33,8 @@ pub(super) async fn apply(
         return Ok(false);
     }
     let deadline = Deadline::after_ms(OFFERS_MS.max(edits.workspace.config.diagnostics.timeout_ms));
-    let offers = code_actions::offers(
-        &edits.workspace,
-        &edits.hub.events,
-        &mut task.work,
-        new,
-        usize::MAX,
-        AnswerWait { deadline, waits: false },
-    );
+    let offers =
+        code_actions::offers(&edits.hub, &mut task.work, new, usize::MAX, AnswerWait { deadline, waits: false });
     let (offers, _) = stop::unless_stopped(&edits.making, cancel, offers).await?;
     let offers = learn::trusted(&edits.store, &task.work.events, task.work.step, new, offers).await;
     for at in 0..new.len() {
