@@ -78,7 +78,7 @@ def report(name: str, made: "list[Case]", options: argparse.Namespace) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("languages", nargs="*", default=list(grammars.GRAMMARS))
+    parser.add_argument("languages", nargs="*", help="all by default; with --staged those with stages")
     parser.add_argument("-n", type=int, default=150)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--staged", action="store_true")
@@ -88,12 +88,15 @@ def main() -> int:
     parser.add_argument("--save", type=pathlib.Path)
     parser.add_argument("--load", type=pathlib.Path)
     options = parser.parse_args()
+    known = [name for name, grammar in grammars.GRAMMARS.items() if grammar.stages or not options.staged]
+    if wrong := [name for name in options.languages if name not in known]:
+        parser.error(f"no cases of {', '.join(wrong)}; take some of {', '.join(known)}")
     kept: "list[Case]" = []
     if options.load:
         kept = [json.loads(line) for line in options.load.read_text(encoding="utf-8").splitlines()]
     reached = True
     try:
-        for name in options.languages:
+        for name in options.languages or known:
             if options.load:
                 made = [case for case in kept if case["language"] == name]
             else:
