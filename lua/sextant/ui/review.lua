@@ -16,7 +16,7 @@ local open = false
 local expected = false
 -- True if the next look reports the remarks that the agent has not heard.
 local reminds = false
--- The rejections that could be had back when the last hunk was decided. The review opens again where one was undone.
+-- What could come back when the last hunk was decided. The review opens again where something did.
 ---@type integer?
 local ended_with = nil
 -- The review as it was when the user took the last decision back.
@@ -283,11 +283,17 @@ function M.turn_over(root)
   end
 end
 
+-- Rejections that the user can undo, and undos that the user can redo, with a key in the code.
+---@param of sextant.Review
+local function retraceable(of)
+  return of.rejected + of.undone
+end
+
 -- No change waits: the drawing ends. An undo of a rejection in the code is still noticed.
 local function end_review(asked, decided)
   local was = open
-  if was and state.rejected > 0 then
-    open, ended_with = false, state.rejected
+  if was and retraceable(state) > 0 then
+    open, ended_with = false, retraceable(state)
     M.draw()
   elseif not ended_with then
     M.close()
@@ -310,7 +316,7 @@ end
 ---@param event { root: string, state: sextant.Review, open: boolean }
 function M.update(event)
   local decided = event.state.summary ~= ''
-  local undone = ended_with ~= nil and event.state.rejected < ended_with
+  local undone = ended_with ~= nil and retraceable(event.state) < ended_with
   local wanted = event.open or expected or undone
   local is_reminder = reminds and not wanted and not decided
   expected, reminds = false, false

@@ -7,7 +7,8 @@ local api = vim.api
 ---@field files sextant.ReviewedFile[]
 ---@field reviewed integer
 ---@field total integer
----@field rejected integer
+---@field rejected integer rejections that can be had back
+---@field undone integer edits of the agent that can be redone
 ---@field notes table[]
 ---@field summary string
 

@@ -87,8 +87,9 @@ pub struct ReviewState {
     /// Hunks that the user decided in this review, and those with the ones that wait.
     pub reviewed: usize,
     pub total: usize,
-    /// Rejections that can be had back.
+    /// Rejections that can be had back, and undone edits of the agent that can be redone.
     pub rejected: usize,
+    pub undone: usize,
     /// The remarks that the agent has not heard.
     pub notes: Vec<ReviewNote>,
     /// What a decision did; empty after a look.
@@ -168,8 +169,9 @@ async fn state(service: &EditService, texts: &[Document]) -> ReviewState {
         .filter(|file| !file.hunks.is_empty())
         .collect();
     let waiting: usize = files.iter().map(|file| file.hunks.len()).sum();
-    let (reviewed, rejected) = (review.decided, review.rejected.len());
-    ReviewState { files, reviewed, total: reviewed + waiting, rejected, notes: review.notes, summary: String::new() }
+    let (reviewed, rejected, undone) = (review.decided, review.rejected.len(), review.redoable.len());
+    let (total, notes) = (reviewed + waiting, review.notes);
+    ReviewState { files, reviewed, total, rejected, undone, notes, summary: String::new() }
 }
 
 /// The hunks of a scope, by file.

@@ -544,6 +544,44 @@ async fn a_change_that_was_accepted_comes_back_accepted_from_an_undo() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_edit_that_is_undone_and_redone_with_keys_waits_again() {
+    let (_project, _server, mut nvim) = reviewing_two().await;
+    let both = lines(&nvim).await;
+    nvim.keys("u").await;
+    counts(&nvim, 0, 1).await;
+    nvim.keys("<C-r>").await;
+    counts(&nvim, 0, 2).await;
+    // The review has ended, and a redo opens it again.
+    nvim.keys("2u").await;
+    closed(&nvim).await;
+    reads(&nvim, TEXT).await;
+    nvim.keys("2<C-r>").await;
+    counts(&nvim, 0, 2).await;
+    assert_eq!(lines(&nvim).await, both);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_undo_of_a_later_task_leaves_the_change_of_an_earlier_one_as_it_was() {
+    let text = "from pathlib import Path\n\n\ndef f():\n    return json.dumps({})\n";
+    let project = Project::new(&[("a.py", text)]);
+    let path = "from pathlib import Path\n";
+    let first = step("edit_file", change("a.py", path, &format!("import json\n{path}")), false);
+    let server = ModelServer::start([first, step("edit_file", change("a.py", path, ""), false)]).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("AgentAsk! fix the error").await;
+    nvim.task("AgentAsk! fix the unused import").await;
+    nvim.task("AgentUndo").await;
+    nvim.command("AgentReview").await;
+    counts(&nvim, 0, 1).await;
+    nvim.screen.shows("1/1 top level ga accept").await;
+    assert!(!drawn(&nvim).await.iter().any(|line| line.contains("pathlib")), "{:?}", drawn(&nvim).await);
+    nvim.keys_show("gR", "Reject, because").await;
+    nvim.keys("<CR>").await;
+    closed(&nvim).await;
+    reads(&nvim, text).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_note_on_a_deleted_method_goes_to_the_agent_with_its_name() {
     let text = "class A:\n    def f(self) -> int:\n        return 1\n\n    def g(self) -> int:\n        return 2\n";
     let project = Project::new(&[("a.py", text)]);

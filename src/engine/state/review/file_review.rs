@@ -25,6 +25,9 @@ pub(crate) struct FileReview {
     pub(crate) agent: Arc<str>,
     /// True if the agent made the file, and nothing of it is accepted yet.
     pub(crate) made: bool,
+    /// True if typing is kept apart: `agent` is not the buffer.
+    #[serde(default)]
+    pub(crate) is_apart: bool,
 }
 
 /// A hunk that waits, in bytes of whole lines.
@@ -56,7 +59,13 @@ enum Beside {
 impl FileReview {
     pub(crate) fn new(path: &str, before: Option<&Arc<str>>) -> Self {
         let text = before.cloned().unwrap_or_default();
-        Self { path: path.to_owned(), baseline: Arc::clone(&text), agent: text, made: before.is_none() }
+        Self {
+            path: path.to_owned(),
+            baseline: Arc::clone(&text),
+            agent: text,
+            made: before.is_none(),
+            is_apart: false,
+        }
     }
 
     /// True if no hunk waits.
@@ -114,6 +123,7 @@ impl FileReview {
     /// Takes in the text of the buffer: what the user typed. A hunk that was undone by hand waits no more.
     pub(crate) fn typed(&mut self, now: &str) {
         if *self.agent == *now {
+            self.is_apart = false;
             return;
         }
         self.drop_undone_by_hand(now);
@@ -126,6 +136,7 @@ impl FileReview {
         if let Some(baseline) = back.and_then(|back| apply(now, &back).ok()) {
             (self.baseline, self.agent) = (baseline.into(), now.into());
         }
+        self.is_apart = *self.agent != *now;
     }
 
     fn drop_undone_by_hand(&mut self, now: &str) {

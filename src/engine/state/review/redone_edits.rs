@@ -1,16 +1,41 @@
-//! The user's undo and redo of the agent's edits: what was accepted before an undo comes back from it as accepted.
+//! The undo and redo of the agent's edits, by a command or by a key of the editor: what was accepted before an undo comes
+//! back from it as accepted, and what waited waits again.
 
 use std::sync::Arc;
 
+use crate::editor::Marks;
 use crate::state::journal::FileChange;
 use crate::state::review::file_review::{FileReview, carried};
-use crate::state::review::workspace_review::WorkspaceReview;
+use crate::state::review::workspace_review::{ChangedBy, WorkspaceReview};
+use sextant_text::edits::TextEdit;
 use sextant_text::edits::apply_text::apply;
+use sextant_text::edits::line_edits::line_edits;
 
-/// The accepted text of a file before and after an undo; `None` where there is no file.
+/// Most edits that an undo of the editor is known by, and most undos that can be redone.
+const EDITS: usize = 20;
+
+/// A file before and after an edit of the agent, and the accepted text before it while no decision came since.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct EditTexts {
+    pub(crate) path: String,
+    pub(crate) before: Arc<str>,
+    pub(crate) after: Arc<str>,
+    pub(crate) accepted: Option<Arc<str>>,
+}
+
+impl EditTexts {
+    /// `None` for a file that the edit makes or deletes: no key of the editor leads back.
+    fn of(change: &FileChange, accepted: Option<Arc<str>>) -> Option<Self> {
+        let (before, after) = (Arc::clone(change.before.as_ref()?), Arc::clone(change.after.as_ref()?));
+        Some(Self { path: change.path.clone(), before, after, accepted }).filter(|edit| edit.before != edit.after)
+    }
+}
+
+/// An undo: the edit that it took back, and the accepted text of the file before and after it; `None` where there is no
+/// file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UndoneTexts {
-    pub(crate) path: String,
+    pub(crate) edit: EditTexts,
     pub(crate) with: Option<Arc<str>>,
     pub(crate) without: Option<Arc<str>>,
 }
@@ -24,12 +49,106 @@ impl WorkspaceReview {
         }
     }
 
+    /// Keeps an edit, by which an undo in the editor is known.
+    pub(crate) fn keep_edit(&mut self, change: &FileChange, accepted: Option<Arc<str>>) {
+        self.edits.extend(EditTexts::of(change, accepted));
+        let over = self.edits.len().saturating_sub(EDITS);
+        self.edits.drain(..over);
+    }
+
+    /// Keeps an undo, with the accepted text before and after it.
+    pub(crate) fn keep_undone(&mut self, undo: &FileChange, with: Option<Arc<str>>, without: Option<Arc<str>>) {
+        let text = |text: &Option<Arc<str>>| text.clone().unwrap_or_default();
+        let edit =
+            EditTexts { path: undo.path.clone(), before: text(&undo.after), after: text(&undo.before), accepted: None };
+        self.drop_undone(&edit);
+        self.redoable.push(UndoneTexts { edit, with, without });
+        let over = self.redoable.len().saturating_sub(EDITS);
+        self.redoable.drain(..over);
+    }
+
+    /// The file as it waited before an edit that is taken back; `None` where that is not known any more. Typing that came
+    /// in between is kept.
+    pub(crate) fn waited_before(&self, undo: &FileChange) -> Option<FileReview> {
+        let (before, after) = (undo.before.as_deref()?, undo.after.as_ref()?);
+        let undone = |edit: &EditTexts| apply(before, &carried(&edit.after, &edit.before, before)?).ok();
+        let of_file = || self.edits.iter().filter(|edit| edit.path == undo.path);
+        let exact = of_file().rfind(|edit| edit.before == *after);
+        let edit = exact.or_else(|| of_file().rfind(|edit| undone(edit).as_deref() == Some(after)))?;
+        let (accepted, typed) = (edit.accepted.as_deref()?, line_edits(&edit.before, after));
+        if touches(&typed, &line_edits(&edit.before, accepted)) {
+            return None;
+        }
+        let baseline: Arc<str> = apply(accepted, &carried(&edit.before, after, accepted)?).ok()?.into();
+        Some(FileReview { agent: Arc::clone(after), ..FileReview::new(&undo.path, Some(&baseline)) })
+    }
+
+    /// Takes in an acceptance, from the accepted text before it to the one after it: hunks that waited before an edit are
+    /// accepted there too. Where they are one with those of the edit, they wait again after its undo.
+    pub(crate) fn accept_earlier(&mut self, path: &str, [from, to]: &[Arc<str>; 2]) {
+        for edit in self.edits.iter_mut().filter(|edit| edit.path == path) {
+            let Some(accepted) = &edit.accepted else { continue };
+            let now = carried(from, to, accepted).and_then(|edits| apply(accepted, &edits).ok());
+            let waited = line_edits(accepted, &edit.before);
+            let is_of = |now: &String| {
+                let is_known = |left: &TextEdit| {
+                    let same = |hunk: &TextEdit| accepted[hunk.range.clone()] == now[left.range.clone()];
+                    waited.iter().any(|hunk| hunk.text == left.text && same(hunk))
+                };
+                line_edits(now, &edit.before).iter().all(is_known)
+            };
+            if let Some(now) = now.filter(is_of) {
+                edit.accepted = Some(now.into());
+            }
+        }
+    }
+
+    /// Takes in an undo or a redo of the agent's edits by a key of the editor. False where the text is of neither.
+    pub(crate) fn retrace_edit(&mut self, path: &str, now: &str) -> bool {
+        let file = self.files.get(path);
+        if file.is_some_and(|file| *file.agent == *now || file.is_apart) {
+            return false;
+        }
+        let shown = file.map(|file| Arc::clone(&file.agent));
+        let of_undo = |edit: &EditTexts| edit.path == path && *edit.before == *now;
+        let of_redo = |undone: &UndoneTexts| undone.edit.path == path && *undone.edit.after == *now;
+        if let (Some(before), Some(place)) = (&shown, self.edits.iter().rposition(of_undo)) {
+            let edit = &self.edits[place];
+            let undo = between(path, before, &edit.before);
+            self.made(&undo, ChangedBy::Undo);
+            return true;
+        }
+        let last = self.redoable.iter().rfind(|undone| undone.edit.path == path);
+        if last.is_none_or(|last| *last.edit.before == *now) {
+            return false;
+        }
+        let Some(place) = self.redoable.iter().rposition(of_redo) else { return false };
+        let EditTexts { before, after, .. } = self.redoable[place].edit.clone();
+        if shown.is_some_and(|shown| shown != before) {
+            return false;
+        }
+        let is_behind = |at: usize, undone: &UndoneTexts| at > place && undone.edit.path == path;
+        let mut at = 0..;
+        self.redoable.retain(|undone| at.next().is_none_or(|at| !is_behind(at, undone)));
+        self.made(&between(path, &before, &after), ChangedBy::Redo);
+        true
+    }
+
+    /// Drops the edits that an undo takes back. A key with a count goes back over several ones.
+    fn drop_undone(&mut self, undo: &EditTexts) {
+        let is_of = |edit: &EditTexts| edit.path == undo.path && edit.before == undo.before;
+        let Some(place) = self.edits.iter().rposition(is_of) else { return };
+        let mut at = 0..;
+        self.edits.retain(|edit| at.next().is_none_or(|at| at < place || edit.path != undo.path));
+    }
+
     /// Takes in a redo: the text that was accepted before the undo is accepted again, the rest waits. False where
     /// nothing is known of the undo, or decisions since then do not fit it.
     pub(crate) fn redone(&mut self, change: &FileChange) -> bool {
-        let Some(place) = self.redoable.iter().rposition(|undone| undone.path == change.path) else { return false };
+        let Some(place) = self.redoable.iter().rposition(|undone| undone.edit.path == change.path) else {
+            return false;
+        };
         let undone = self.redoable.remove(place);
-        self.typed(&change.path, change.before.as_deref().unwrap_or_default());
         let before = change.before.as_deref().unwrap_or_default();
         if self.files.get(&change.path).is_some_and(|file| *file.agent != *before) {
             // Typing in the place of a hunk is kept apart.
@@ -38,6 +157,9 @@ impl WorkspaceReview {
         let now = self.accepted_text(change, change.before.as_deref());
         let (Some(with), Some(after)) = (undone.with, &change.after) else { return false };
         let (without, now) = (undone.without.unwrap_or_default(), now.unwrap_or_default());
+        if touches(&line_edits(&without, &with), &line_edits(&without, &now)) {
+            return false;
+        }
         let edits = carried(&without, &with, &now);
         let Some(baseline) = edits.and_then(|edits| apply(&now, &edits).ok()) else { return false };
         let file = FileReview {
@@ -50,4 +172,16 @@ impl WorkspaceReview {
         self.files.retain(|_, file| !file.is_done());
         true
     }
+}
+
+/// True if an edit stands in the place of another one of the same text, or right beside it.
+fn touches(edits: &[TextEdit], others: &[TextEdit]) -> bool {
+    let beside =
+        |edit: &TextEdit, other: &TextEdit| edit.range.start <= other.range.end && other.range.start <= edit.range.end;
+    edits.iter().any(|edit| others.iter().any(|other| beside(edit, other)))
+}
+
+fn between(path: &str, before: &Arc<str>, after: &Arc<str>) -> FileChange {
+    let (before, after) = (Some(Arc::clone(before)), Some(Arc::clone(after)));
+    FileChange { path: path.to_owned(), before, after, marks_before: Marks::Null, marks_after: Marks::Null }
 }

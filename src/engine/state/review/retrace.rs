@@ -29,9 +29,16 @@ struct Retraced {
 }
 
 impl WorkspaceReview {
-    /// The files whose text may change by an undo of a rejection.
+    /// The files whose text may change by an undo of a rejection, or by the redo of an edit.
     pub(crate) fn retraceable(&self) -> impl Iterator<Item = &String> {
-        self.rejected.iter().chain(&self.undone).filter(|one| !one.settled).map(|one| &one.path)
+        let rejections = self.rejected.iter().chain(&self.undone).filter(|one| !one.settled).map(|one| &one.path);
+        rejections.chain(self.redoable.iter().map(|undone| &undone.edit.path))
+    }
+
+    /// True if a text is exactly that of a rejection undone, or of one redone.
+    pub(crate) fn is_rejection_retraced(&self, path: &str, now: &str) -> bool {
+        let is_of = |one: &RejectedText, text: &str| one.path == path && !one.settled && text == now;
+        self.rejected.iter().any(|one| is_of(one, &one.with)) || self.undone.iter().any(|one| is_of(one, &one.without))
     }
 
     /// Takes in the rejections that the text of a buffer has undone or redone. They are decisions, and not typing.
@@ -87,10 +94,11 @@ impl WorkspaceReview {
         self.undone.retain(|one| one.path != path);
     }
 
-    /// The agent has written in the place of a rejection: its text may come back without an undo from here.
-    pub(crate) fn settle_rejected(&mut self, path: &str, now: &str) {
+    /// The agent has written in the place of a rejection: its text may come back without an undo from here, unless the edit
+    /// is taken back.
+    pub(crate) fn settle_rejected(&mut self, path: &str, now: &str, is_undo: bool) {
         for one in self.rejected.iter_mut().filter(|one| one.path == path) {
-            one.settled |= carried(&one.without, &one.with, now).is_none();
+            one.settled = (one.settled && !is_undo) || carried(&one.without, &one.with, now).is_none();
         }
     }
 }

@@ -265,6 +265,43 @@ fn an_undo_of_the_task_leaves_nothing_to_review() {
 }
 
 #[test]
+fn an_undo_beside_a_change_that_waits_leaves_that_change_as_it_was() {
+    let (before, first, second) = ("path\n\nend\n", "json\npath\n\nend\n", "json\n\nend\n");
+    let mut review = WorkspaceReview::default();
+    review.edited(&change(Some(before), Some(first)), ChangedBy::Task);
+    review.edited(&change(Some(first), Some(second)), ChangedBy::Task);
+    review.edited(&change(Some(second), Some(first)), ChangedBy::Undo);
+    let hunk = &shown(&review.files[PATH], first, &[]).hunks[0];
+    assert_eq!((&hunk.removed, &hunk.added, hunk.conflict), (&vec![], &vec!["json".to_owned()], false));
+    let again = review.clone();
+    let text = review.reject(PATH, &WantedHunks::Hunks(&all(&review, first)), first).text.unwrap();
+    assert_eq!(text, before);
+    // The redo has both changes wait.
+    let mut review = again;
+    review.edited(&change(Some(first), Some(second)), ChangedBy::Redo);
+    let hunk = &shown(&review.files[PATH], second, &[]).hunks[0];
+    assert_eq!((&hunk.removed, &hunk.added), (&vec!["path".to_owned()], &vec!["json".to_owned()]));
+}
+
+#[test]
+fn an_edit_that_was_undone_and_redone_in_the_editor_waits_again() {
+    let (before, after) = ("a\nb\nc\nd\ne\n", "A\nb\nc\nd\nE\n");
+    let mut review = WorkspaceReview::default();
+    let one_undone = "A\nb\nc\nd\ne\n";
+    review.edited(&change(Some(before), Some(one_undone)), ChangedBy::Task);
+    review.edited(&change(Some(one_undone), Some(after)), ChangedBy::Task);
+    review.typed(PATH, one_undone);
+    assert_eq!(all(&review, one_undone).len(), 1);
+    review.typed(PATH, after);
+    assert_eq!(all(&review, after).len(), 2);
+    // All of it.
+    review.typed(PATH, before);
+    assert!(review.files.is_empty() && review.retraceable().count() == 1, "{review:?}");
+    review.typed(PATH, after);
+    assert_eq!((all(&review, after).len(), review.redoable.len()), (2, 0));
+}
+
+#[test]
 fn what_was_accepted_before_an_undo_comes_back_from_it_as_accepted() {
     let (before, after) = ("a\nb\nc\nd\ne\n", "A\nb\nC\nd\nE\n");
     let mut review = WorkspaceReview::default();
@@ -353,6 +390,12 @@ enum Act {
         typing: Option<(usize, usize, usize)>,
     },
     RedoReject,
+    /// The editor's undo of the agent's last edit, and its redo.
+    UndoAgent,
+    RedoAgent,
+    /// The user's undo of the agent's last edit by a command, and its redo.
+    TakeBack,
+    MakeAgain,
     Restart,
 }
 
@@ -368,6 +411,10 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         1 => Just(Act::UndoTyping),
         2 => proptest::option::weighted(0.2, edit()).prop_map(|typing| Act::UndoReject { typing }),
         1 => Just(Act::RedoReject),
+        1 => Just(Act::UndoAgent),
+        1 => Just(Act::RedoAgent),
+        1 => Just(Act::TakeBack),
+        1 => Just(Act::MakeAgain),
         1 => Just(Act::Restart),
     ];
     proptest::collection::vec(act, 1..16)
@@ -390,6 +437,11 @@ struct World {
     /// The rejections that the editor can undo, and those that it can redo.
     undoable: Vec<Rejection>,
     redoable: Vec<Rejection>,
+    /// The agent's edits that can be undone, and those that can be redone.
+    edits: Vec<AgentEdit>,
+    undone_edits: Vec<AgentEdit>,
+    /// Hunks that were accepted.
+    accepted: usize,
     lines: BTreeMap<String, Known>,
     next: usize,
     /// True if the agent has edited beside typing that is kept apart: its lines may count as typed then.
@@ -406,6 +458,22 @@ struct Rejection {
     without: Vec<String>,
     olds: Vec<String>,
     news: Vec<String>,
+}
+
+/// An edit of the agent: the buffer before and after it, and what was known of its lines before it was undone.
+#[derive(Clone, Default)]
+struct AgentEdit {
+    before: Vec<String>,
+    after: Vec<String>,
+    /// What was known of its removed lines before it was made.
+    then: Vec<(String, Known)>,
+    known: Vec<(String, Known)>,
+    /// The hunks that were accepted before it.
+    accepted: usize,
+    /// True if a command undid it. A command redoes such edits alone.
+    taken_back: bool,
+    /// True if the editor's undo leads back over a command first.
+    is_behind_command: bool,
 }
 
 fn joined(lines: &[String]) -> String {
@@ -457,15 +525,35 @@ impl World {
             Act::Agent { at, gone, new } => {
                 self.review.typed(PATH, &before);
                 self.unsure |= self.conflicts();
+                let (then, lines) = (self.buffer.clone(), self.lines.clone());
                 self.change((*at, *gone, *new), false);
                 let after = self.text();
                 self.review.edited(&change(Some(&before), Some(&after)), ChangedBy::Task);
+                self.undone_edits.clear();
+                if then == self.buffer {
+                    return self.holds();
+                }
+                let removed = then.iter().filter(|line| !self.buffer.contains(line));
+                self.edits.push(AgentEdit {
+                    then: removed.map(|line| (line.clone(), lines[line])).collect(),
+                    before: then,
+                    after: self.buffer.clone(),
+                    accepted: self.accepted,
+                    ..AgentEdit::default()
+                });
             }
             Act::Type { at, gone, new } => {
                 self.before_typing = Some(self.buffer.clone());
                 self.change((*at, *gone, *new), true);
+                // Typing that makes the text of an undo or a redo is not told from it.
+                self.unsure |= self.edits.iter().any(|edit| edit.before == self.buffer)
+                    || self.undone_edits.iter().any(|edit| edit.after == self.buffer);
                 self.type_in();
             }
+            Act::UndoAgent => self.undo_edit(None),
+            Act::RedoAgent => self.redo_edit(None),
+            Act::TakeBack => self.undo_edit(Some(ChangedBy::Undo)),
+            Act::MakeAgain => self.redo_edit(Some(ChangedBy::Redo)),
             Act::UndoReject { typing } => self.undo_reject(*typing),
             Act::RedoReject => self.redo_reject(),
             Act::UndoTyping => {
@@ -494,6 +582,8 @@ impl World {
             Act::Restart => {
                 let stored = serde_json::to_string(&self.review).unwrap();
                 self.review = serde_json::from_str(&stored).unwrap();
+                // The editor has no undo from here.
+                (self.edits, self.undone_edits) = (vec![], vec![]);
             }
         }
         self.holds();
@@ -527,6 +617,7 @@ impl World {
             if decided.conflicts > 0 {
                 return;
             }
+            self.accepted += 1;
             for line in news.iter().chain(&olds) {
                 let known = self.lines.get_mut(line).unwrap();
                 known.accepted = known.there;
@@ -577,6 +668,8 @@ impl World {
     fn redo_reject(&mut self) {
         let Some(last) = self.redoable.pop_if(|last| last.with == self.buffer) else { return };
         self.loose |= self.unsure;
+        // It may make the text before an edit, as an undo does.
+        self.unsure |= self.edits.iter().any(|edit| edit.before == last.without);
         for (lines, there) in [(&last.news, false), (&last.olds, true)] {
             for line in lines {
                 let known = self.lines.get_mut(line).unwrap();
@@ -589,6 +682,59 @@ impl World {
         // After another decision in between, the redo is typing.
         if self.review.rejected.len() > known {
             self.undoable.push(last);
+        }
+    }
+
+    /// Undoes the agent's last edit: in the editor, or by a command.
+    fn undo_edit(&mut self, by: Option<ChangedBy>) {
+        let fits = |last: &mut AgentEdit| last.after == self.buffer && (!last.is_behind_command || by.is_some());
+        let Some(mut last) = self.edits.pop_if(fits) else { return };
+        let lines = || {
+            last.before.iter().chain(&last.after).filter(|line| last.before.contains(line) != last.after.contains(line))
+        };
+        let known = lines().map(|line| (line.clone(), self.lines[line])).collect();
+        // A decision in between is not undone: its lines are the user's by then.
+        self.unsure |= last.accepted < self.accepted;
+        // The redo of a rejection may lead to the same text.
+        self.unsure |= self.redoable.iter().any(|one| one.without == last.before);
+        // A key of the editor is not looked for in a file without a change that waits.
+        self.unsure |= by.is_none() && !self.review.files.contains_key(PATH);
+        for line in last.after.iter().filter(|line| !last.before.contains(line)) {
+            let known = self.lines.get_mut(line).unwrap();
+            (known.there, known.accepted) = (false, false);
+        }
+        for (line, known) in &last.then {
+            self.lines.insert(line.clone(), *known);
+        }
+        (last.known, last.taken_back) = (known, by.is_some());
+        if by.is_some() {
+            // The editor's undo leads back over the command first.
+            self.undoable.clear();
+            self.edits.iter_mut().for_each(|edit| edit.is_behind_command = true);
+        }
+        self.show(&last.before.clone(), by);
+        self.undone_edits.push(last);
+    }
+
+    fn redo_edit(&mut self, by: Option<ChangedBy>) {
+        let fits = |last: &mut AgentEdit| last.before == self.buffer && (last.taken_back || by.is_none());
+        let Some(last) = self.undone_edits.pop_if(fits) else { return };
+        self.unsure |= last.accepted < self.accepted;
+        for (line, known) in &last.known {
+            self.lines.insert(line.clone(), *known);
+        }
+        self.show(&last.after.clone(), by);
+        self.edits.push(last);
+    }
+
+    /// Gives the buffer a text that an undo or a redo of an agent's edit leads to.
+    fn show(&mut self, text: &[String], by: Option<ChangedBy>) {
+        let before = self.text();
+        self.buffer = text.to_vec();
+        let now = self.text();
+        match by {
+            Some(by) => self.review.edited(&change(Some(&before), Some(&now)), by),
+            None => drop(self.review.typed(PATH, &now)),
         }
     }
 
@@ -717,6 +863,17 @@ fn a_text_that_typing_and_a_later_rejection_made_is_not_an_undo_of_an_earlier_on
     world.act(&Act::Type { at: 2, gone: 1, new: 0 });
     world.act(&Act::Reject { hunk: 0, part: None });
     world.act(&Act::Reject { hunk: 0, part: None });
+}
+
+#[test]
+fn an_undo_behind_an_acceptance_of_several_edits_gives_typed_lines_back_to_the_user() {
+    let mut world = World::new();
+    world.act(&Act::Type { at: 8, gone: 0, new: 1 });
+    world.act(&Act::Agent { at: 5, gone: 2, new: 1 });
+    world.act(&Act::Agent { at: 8, gone: 0, new: 1 });
+    world.act(&Act::Agent { at: 6, gone: 2, new: 0 });
+    world.act(&Act::Accept { hunk: 0, part: None });
+    world.act(&Act::TakeBack);
 }
 
 proptest! {

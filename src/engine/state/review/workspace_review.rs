@@ -1,12 +1,13 @@
 //! What waits for the user's review in a workspace, what was rejected, and what the agent has yet to hear of it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::state::journal::FileChange;
 use crate::state::review::file_review::{FileReview, HunkPick};
-use crate::state::review::redone_edits::UndoneTexts;
+use crate::state::review::redone_edits::{EditTexts, UndoneTexts};
 use crate::state::review::review_hunk::names;
 use sextant_base::given_secrets::hide_given;
 
@@ -16,8 +17,6 @@ const REJECTED_BYTES: usize = 4 << 20;
 /// Most acceptances that can be taken back, and the most bytes of their texts. The last one always can.
 const ACCEPTED: usize = 20;
 const ACCEPTED_BYTES: usize = 4 << 20;
-/// Most undos of edits that can be redone.
-const UNDONE: usize = 20;
 /// Most notes that wait for the agent.
 const NOTES: usize = 50;
 
@@ -35,6 +34,9 @@ pub(crate) struct WorkspaceReview {
     pub(crate) undone: Vec<RejectedText>,
     /// The oldest first.
     pub(crate) notes: Vec<ReviewNote>,
+    /// The edits of this process that the editor can undo, the oldest first.
+    #[serde(skip)]
+    pub(crate) edits: Vec<EditTexts>,
     /// The undos of this process that can be redone, the oldest first.
     #[serde(skip)]
     pub(crate) redoable: Vec<UndoneTexts>,
@@ -148,24 +150,32 @@ impl WorkspaceReview {
 
     /// Takes in an edit of the agent, or an undo of one.
     pub(crate) fn edited(&mut self, change: &FileChange, by: ChangedBy) {
-        if by == ChangedBy::Redo && self.redone(change) {
-            return;
+        self.typed(&change.path, change.before.as_deref().unwrap_or_default());
+        self.made(change, by);
+    }
+
+    /// Takes in an edit of the agent, or an undo of one, in a text that is known.
+    pub(crate) fn made(&mut self, change: &FileChange, by: ChangedBy) {
+        // Beside typing that is kept apart, the accepted text is not known.
+        let is_apart = self.files.get(&change.path).is_some_and(|file| file.is_apart);
+        let then = self.accepted_text(change, change.before.as_deref()).filter(|_| !is_apart);
+        match by {
+            ChangedBy::Redo if self.redone(change) => {}
+            ChangedBy::Undo => {
+                self.take_in(change, true);
+                let now = self.accepted_text(change, change.after.as_deref());
+                return self.keep_undone(change, then, now);
+            }
+            ChangedBy::Task | ChangedBy::Redo => {
+                self.take_in(change, false);
+                self.redoable.retain(|undone| undone.edit.path != change.path);
+            }
         }
-        let then = self.accepted_text(change, change.before.as_deref());
-        self.take_in(change, by == ChangedBy::Undo);
-        if by == ChangedBy::Undo {
-            let now = self.accepted_text(change, change.after.as_deref());
-            self.redoable.push(UndoneTexts { path: change.path.clone(), with: then, without: now });
-            let over = self.redoable.len().saturating_sub(UNDONE);
-            self.redoable.drain(..over);
-        } else {
-            self.redoable.retain(|undone| undone.path != change.path);
-        }
+        self.keep_edit(change, then);
     }
 
     fn take_in(&mut self, change: &FileChange, is_undo: bool) {
         let before = change.before.as_deref().unwrap_or_default();
-        self.typed(&change.path, before);
         self.drop_redo(&change.path);
         self.accepted.retain(|files| files.iter().all(|file| file.path != change.path));
         if self.files.is_empty() && !is_undo {
@@ -175,16 +185,19 @@ impl WorkspaceReview {
             self.files.remove(&change.path);
             return;
         };
-        self.settle_rejected(&change.path, after);
-        let known = self.files.contains_key(&change.path);
-        if is_undo && !known {
+        self.settle_rejected(&change.path, after, is_undo);
+        if let Some(file) = self.waited_before(change).filter(|_| is_undo) {
+            self.files.insert(change.path.clone(), file);
+            return self.drop_done();
+        }
+        if is_undo && !self.files.contains_key(&change.path) {
             return;
         }
         let file = self
             .files
             .entry(change.path.clone())
             .or_insert_with(|| FileReview::new(&change.path, change.before.as_ref()));
-        if is_undo {
+        if is_undo && !file.is_apart {
             // An undo is the user's own word: what it leaves does not wait.
             file.typed(after);
         } else {
@@ -195,6 +208,9 @@ impl WorkspaceReview {
 
     /// Takes in the text of a buffer: what was typed, and the rejections that were undone or redone.
     pub(crate) fn typed(&mut self, path: &str, now: &str) {
+        if !self.is_rejection_retraced(path, now) && self.retrace_edit(path, now) {
+            return;
+        }
         self.retrace(path, now);
         if let Some(file) = self.files.get_mut(path) {
             file.typed(now);
@@ -218,6 +234,8 @@ impl WorkspaceReview {
         let conflicts = file.accept(&picks, now).len();
         let hunks = decided_by(waiting, file.pending(now).len(), &picks);
         if *file != before {
+            let accepted = [Arc::clone(&before.baseline), Arc::clone(&file.baseline)];
+            self.accept_earlier(path, &accepted);
             self.decisions += 1;
             self.accepted.push(vec![AcceptedFile { path: path.to_owned(), before, hunks, at: self.decisions }]);
         }
