@@ -18,6 +18,7 @@ const ENGINE: &[&str] = &[
     "events",
     "state",
     "task_budget",
+    "symbol_search",
     "target",
     "memory",
     "durable",

@@ -15,6 +15,7 @@ pub(crate) mod planner;
 pub(crate) mod run;
 pub(crate) mod state;
 pub(crate) mod step_executors;
+pub(crate) mod symbol_search;
 pub(crate) mod target;
 pub(crate) mod task_budget;
 pub(crate) mod tools;

@@ -1,14 +1,15 @@
 //! Resolves the name that a caller gives to a document and a symbol in it.
 
 use crate::editor::Document;
+use crate::state::task_scope::Scope;
 use crate::state::workspace::Workspace;
+use crate::symbol_search;
 use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::one_line::clean;
 use sextant_store::workspace::root::Root;
-use sextant_store::workspace::workspace_files::{self, MOST_PARSED};
+use sextant_store::workspace::workspace_files;
 use sextant_text::symbols::language::{self, Language};
-use sextant_text::symbols::outline::Outline;
-use sextant_text::symbols::path_spelling;
+use sextant_text::symbols::outline::{NotFound, Outline};
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// A symbol in its document.
@@ -19,6 +20,8 @@ pub(crate) struct SymbolPlace {
     pub(crate) outline: Outline,
     /// Index into the outline.
     pub(crate) symbol: usize,
+    /// The names by which it was found in its file.
+    pub(crate) names: String,
 }
 
 impl SymbolPlace {
@@ -46,84 +49,104 @@ pub(crate) fn refuse_large(path: &str, bytes: u64) -> Result<(), Failure> {
 
 /// Finds a symbol by full path, or by a suffix that is unique in the workspace.
 pub(crate) async fn place(workspace: &Workspace, given: &str) -> Result<SymbolPlace, Failure> {
-    let (wanted, document, language) = in_file(workspace, given).await?;
+    let (names, document, language) = in_file(workspace, given).await?;
     let outline = Outline::parse(language, &document.text);
-    match outline.find(&wanted) {
-        Ok(symbol) => Ok(SymbolPlace { document, language, outline, symbol }),
-        Err(not_found) => Err(unknown(&document.path, &wanted, &not_found.candidates)),
+    match outline.find(&names) {
+        Ok(symbol) => Ok(SymbolPlace { document, language, outline, symbol, names }),
+        Err(not_found) => Err(unknown(&document.path, &names, &not_found)),
+    }
+}
+
+/// The same for a task: of several symbols that fit, the one in its scope is meant.
+pub(crate) async fn place_in_scope(workspace: &Workspace, scope: &Scope, given: &str) -> Result<SymbolPlace, Failure> {
+    let meant = in_scope(workspace, scope, given).await;
+    place(workspace, meant.as_deref().unwrap_or(given)).await
+}
+
+/// The one symbol of a scope that a bare name fits, with its file; `None` where another number of them does.
+pub(crate) async fn in_scope(workspace: &Workspace, scope: &Scope, given: &str) -> Option<String> {
+    let wanted = written(&workspace.root, given);
+    let mut found: Vec<SymbolPath> = Vec::new();
+    for file in scope.files() {
+        if !wanted.file.is_empty() && wanted.file != file || wanted.names.is_empty() {
+            continue;
+        }
+        let (Ok(document), Some(language)) = (document(workspace, &file).await, language::of_path(&file)) else {
+            continue;
+        };
+        let outline = Outline::parse(language, &document.text);
+        let names = match outline.find(&wanted.names) {
+            Ok(symbol) => vec![outline.path_of(symbol)],
+            Err(missing) if missing.is_ambiguous => missing.candidates,
+            Err(_) => continue,
+        };
+        found.extend(names.into_iter().map(|names| SymbolPath::new(&*document.path, names)));
+    }
+    // The first of twins has no number in the paths of a scope.
+    let plain = |symbol: &SymbolPath| SymbolPath::new(&*symbol.file, symbol.names.trim_end_matches("#1"));
+    found.retain(|symbol| scope.holds(symbol) || scope.holds(&plain(symbol)));
+    match found.as_slice() {
+        [one] => Some(one.to_string()),
+        _ => None,
     }
 }
 
 /// Finds a symbol by the path that this program has given it: that of the first where several share the name.
 pub(crate) async fn known_place(workspace: &Workspace, symbol: &SymbolPath) -> Result<SymbolPlace, Failure> {
-    let (wanted, document, language) = in_file(workspace, &symbol.to_string()).await?;
+    let (names, document, language) = in_file(workspace, &symbol.to_string()).await?;
     let outline = Outline::parse(language, &document.text);
-    match outline.known(&wanted) {
-        Some(symbol) => Ok(SymbolPlace { document, language, outline, symbol }),
+    match outline.known(&names) {
+        Some(symbol) => Ok(SymbolPlace { document, language, outline, symbol, names }),
         None => place(workspace, &symbol.to_string()).await,
     }
 }
 
-/// Like [`place`], with all symbols that share the name in one place, the first of them in front: overloads, a
+/// Like [`place_in_scope`], with all symbols that share the name in one place, the first of them in front: overloads, a
 /// property's parts.
-pub(crate) async fn places(workspace: &Workspace, given: &str) -> Result<(SymbolPlace, Vec<usize>), Failure> {
-    let (wanted, document, language) = in_file(workspace, given).await?;
+pub(crate) async fn places_in_scope(
+    workspace: &Workspace,
+    scope: &Scope,
+    given: &str,
+) -> Result<(SymbolPlace, Vec<usize>), Failure> {
+    let meant = in_scope(workspace, scope, given).await;
+    let (names, document, language) = in_file(workspace, meant.as_deref().unwrap_or(given)).await?;
     let outline = Outline::parse(language, &document.text);
-    match outline.find_all(&wanted) {
+    match outline.find_all(&names) {
         Ok(symbols) => {
             let symbol = symbols.first().copied().unwrap_or_default();
-            Ok((SymbolPlace { document, language, outline, symbol }, symbols))
+            Ok((SymbolPlace { document, language, outline, symbol, names }, symbols))
         }
-        Err(not_found) => Err(unknown(&document.path, &wanted, &not_found.candidates)),
+        Err(not_found) => Err(unknown(&document.path, &names, &not_found)),
     }
 }
 
 /// The names of a symbol inside its file, and that file.
 async fn in_file(workspace: &Workspace, given: &str) -> Result<(String, Document, &'static Language), Failure> {
-    let mut wanted = SymbolPath::parse(given);
-    if wanted.names.is_empty() && !is_file(&workspace.root, &wanted.file) && language::of_path(&wanted.file).is_none() {
-        // `Cart.total`, as a model may write it, reads as a file.
-        wanted = SymbolPath::new("", given.trim());
-    }
+    let wanted = written(&workspace.root, given);
     if wanted.names.is_empty() {
         return Err(tool_failure(
             format!("{given:?} names a file and no symbol"),
             "name the symbol as path::Class::method, or use edit_file, for imports too",
         ));
     }
-    let file = if wanted.file.is_empty() { file_of(&workspace.root, &wanted.names).await? } else { wanted.file };
-    let document = document(workspace, &file).await?;
+    let (root, names) = (workspace.root.clone(), wanted.names.clone());
+    let wanted = if wanted.file.is_empty() {
+        symbol_search::file_of_names(root, names).await.map_err(|missing| nowhere(&wanted.names, missing))?
+    } else {
+        symbol_search::with_whole_path(root, wanted).await
+    };
+    let document = document(workspace, &wanted.file).await?;
     let language = language::of_path(&document.path).ok_or_else(|| no_grammar(&document.path))?;
     Ok((wanted.names, document, language))
 }
 
-async fn file_of(root: &Root, names: &str) -> Result<String, Failure> {
-    let (root, wanted) = (root.clone(), names.to_owned());
-    // The search reads many files: a stop must not have to wait for it.
-    let found = tokio::task::spawn_blocking(move || files_with(&root, &wanted)).await.unwrap_or_default();
-    match found.as_slice() {
-        [one] => Ok(one.clone()),
-        [] => Err(unknown("the workspace", names, &[])),
-        many => Err(tool_failure(
-            format!("{names} is in several files"),
-            format!("name one: {}", many.iter().map(|file| format!("{file}::{names}")).collect::<Vec<_>>().join(", ")),
-        )),
+/// The failure where no single file of the workspace has a symbol.
+fn nowhere(names: &str, missing: Vec<SymbolPath>) -> Failure {
+    if missing.is_empty() {
+        return unknown("the workspace", names, &NotFound::default());
     }
-}
-
-/// The files that hold exactly one symbol of a name, as they are on disk.
-fn files_with(root: &Root, names: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for path in workspace_files::list(root, "", MOST_PARSED).files {
-        let Some(language) = language::of_path(&path) else { continue };
-        let plain = path_spelling::loose_name(names);
-        // A file whose text does not contain the name is neither parsed nor opened in the editor.
-        let Some(on_disk) = workspace_files::text(root, &path) else { continue };
-        if on_disk.contains(&plain) && Outline::parse(language, &on_disk).find_all(names).is_ok() {
-            found.push(path);
-        }
-    }
-    found
+    let proposals: Vec<String> = missing.iter().map(ToString::to_string).collect();
+    tool_failure(format!("{names} is in several files"), format!("name one: {}", proposals.join(", ")))
 }
 
 pub(crate) fn no_grammar(path: &str) -> Failure {
@@ -133,20 +156,31 @@ pub(crate) fn no_grammar(path: &str) -> Failure {
     )
 }
 
-fn unknown(place: &str, names: &str, candidates: &[String]) -> Failure {
-    let hint = if candidates.is_empty() {
+fn unknown(place: &str, names: &str, missing: &NotFound) -> Failure {
+    let hint = if missing.candidates.is_empty() {
         "list_symbols shows what there is".to_owned()
     } else {
-        format!("did you mean {}?", candidates.join(", "))
+        format!("did you mean {}?", missing.candidates.join(", "))
     };
     tool_failure(format!("no single symbol {names} in {place}"), hint)
 }
 
-/// A symbol path as the caller wrote it; `Makefile` is the file where there is one.
+/// A symbol path as the caller wrote it; `Makefile` is the file where there is one. `Cart.total` and
+/// `src/cart.ts#Cart.total`, as a model may write them, read as files, and are none.
 pub(crate) fn written(root: &Root, given: &str) -> SymbolPath {
     let path = SymbolPath::parse(given);
-    let names_file = path.file.is_empty() && is_file(root, &path.names);
-    if names_file { SymbolPath::new(path.names, "") } else { path }
+    if path.file.is_empty() {
+        return if is_file(root, &path.names) { SymbolPath::new(path.names, "") } else { path };
+    }
+    if !path.names.is_empty() || is_file(root, &path.file) {
+        return path;
+    }
+    let split = path.file.split_once('#').or_else(|| path.file.split_once(':'));
+    match split.filter(|(file, names)| is_file(root, file) && !names.is_empty()) {
+        Some((file, names)) => SymbolPath::new(file, names),
+        None if language::of_path(&path.file).is_some() => path,
+        None => SymbolPath::new("", given.trim()),
+    }
 }
 
 fn is_file(root: &Root, path: &str) -> bool {

@@ -23,7 +23,6 @@ use sextant_text::edits::symbol::{self, SymbolAction};
 use sextant_text::symbols::language::Language;
 use sextant_text::symbols::outline::Outline;
 use sextant_text::symbols::path_spelling;
-use sextant_text::symbols::symbol_path::SymbolPath;
 
 pub(crate) const TOOL: ToolDefinition =
     ToolDefinition::of::<EditSymbol>("edit_symbol", "replace: complete definition", Access::Edit)
@@ -50,23 +49,27 @@ impl Tool for EditSymbol {
     }
 
     async fn run(&self, edits: &EditService, _model: &dyn Model, work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
-        let place = target::place(&edits.workspace, &self.symbol).await?;
+        let place = target::place_in_scope(&edits.workspace, &work.scope, &self.symbol).await?;
         let names = place.outline.path_of(place.symbol);
-        let SymbolPlace { document, language, .. } = place;
+        let SymbolPlace { document, language, names: given, .. } = place;
         edit_checks::make(edits, work, document, self.diagnostics.into(), |document| {
-            self.worked_out(document, language, &names)
+            self.worked_out(document, language, [&given, &names])
         })
         .await
     }
 }
 
 impl EditSymbol {
-    fn worked_out(&self, document: &Document, language: &'static Language, names: &str) -> Result<Worked, Failure> {
+    fn worked_out(
+        &self,
+        document: &Document,
+        language: &'static Language,
+        [given, names]: [&str; 2],
+    ) -> Result<Worked, Failure> {
         let text = &document.text;
         let outline = Outline::parse(language, text);
         // In a text that was seen earlier the given name may stand for another symbol.
-        let given = SymbolPath::parse(&self.symbol).names;
-        let symbol = outline.find(if given.is_empty() { &self.symbol } else { &given }).ok();
+        let symbol = outline.find(given).ok();
         let symbol = symbol.filter(|symbol| outline.path_of(*symbol) == names);
         let symbol = symbol.ok_or_else(|| tool_failure(format!("no symbol {names}"), "read the file again"))?;
         let plain = unnumbered::without_numbers(&self.content);

@@ -46,7 +46,7 @@ impl Tool for ReadSymbol {
     }
 
     async fn run(&self, edits: &EditService, model: &dyn Model, work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
-        let (place, symbols) = target::places(&edits.workspace, &self.symbol).await?;
+        let (place, symbols) = target::places_in_scope(&edits.workspace, &work.scope, &self.symbol).await?;
         let mut limits = text_page::limits(model, work.step).await;
         let index = LineIndex::new(&place.document.text);
         let wanted = Wanted { offset: self.offset, limit: self.limit };

@@ -34,6 +34,7 @@ use sextant_model::tools::Access;
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files::{self, MOST_FILES};
 use sextant_text::edits::{TextEdit, apply_text, hunks};
+use sextant_text::symbols::outline::{Outline, Symbol};
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Most lines with the old name that are shown.
@@ -91,7 +92,7 @@ impl Tool for RenameSymbol {
 
     async fn run(&self, edits: &EditService, _model: &dyn Model, work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
         let new_name = self.new_name.trim();
-        let (place, twins) = target::places(&edits.workspace, &self.symbol).await?;
+        let (place, twins) = target::places_in_scope(&edits.workspace, &work.scope, &self.symbol).await?;
         check_name(&place, new_name)?;
         let first =
             SymbolPath::new(&place.document.path, place.outline.exact_path_of(place.symbol, &twins)).to_string();
@@ -159,7 +160,7 @@ fn check_name(place: &SymbolPlace, new_name: &str) -> Result<(), Failure> {
         }
         !node.has_error() && node.kind().contains("identifier") && node.byte_range() == (0..new_name.len())
     });
-    if new_name.is_empty() || !is_name {
+    if new_name.is_empty() || !is_name && !names_it(place, new_name) {
         return Err(tool_failure(
             format!("{new_name:?} is not a name in {}; nothing was changed", place.language.name),
             "give one word that is not a keyword",
@@ -176,6 +177,22 @@ fn check_name(place: &SymbolPlace, new_name: &str) -> Result<(), Failure> {
         )),
         None => Ok(()),
     }
+}
+
+/// True if the symbol has the new name once that stands in the place of its own: a function of a shell script, whose name
+/// alone is a command.
+fn names_it(place: &SymbolPlace, new_name: &str) -> bool {
+    let symbol = &place.outline.symbols[place.symbol];
+    if new_name.contains(char::is_whitespace)
+        || place.document.text.get(symbol.name_range.clone()) != Some(&symbol.name)
+    {
+        return false;
+    }
+    let edit = TextEdit { range: symbol.name_range.clone(), text: new_name.to_owned() };
+    let Ok(after) = apply_text::apply(&place.document.text, &[edit]) else { return false };
+    let outline = Outline::parse(place.language, &after);
+    let named = |other: &Symbol| other.name_range.start == symbol.name_range.start && other.name == new_name;
+    outline.has_errors == place.outline.has_errors && outline.symbols.get(place.symbol).is_some_and(named)
 }
 
 /// Reads the edit of the server; `None` where it belongs to an older text. Nothing is changed yet.

@@ -14,6 +14,7 @@ use sextant_diagnostics::server::name_requests::{LookupError, NameQuestion};
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files::{self, MOST_FILES};
 use sextant_text::symbols::language;
+use sextant_text::symbols::outline::Symbol;
 
 /// The least time, in milliseconds, that a server may take: one that is cold reads the project first.
 const PATIENCE_MS: u64 = 10_000;
@@ -178,12 +179,18 @@ pub(crate) fn holds_word(text: &str, name: &str) -> bool {
         .any(|(at, found)| !text[..at].ends_with(word) && !text[at + found.len()..].starts_with(word))
 }
 
+/// The byte of a symbol's own name: behind the type, where it is defined outside of that (`Circle::area`).
+fn own_name(place: &SymbolPlace, symbol: &Symbol) -> usize {
+    let spelled = &place.document.text[symbol.name_range.clone()];
+    symbol.name_range.start + spelled.rfind(&symbol.name).unwrap_or(0)
+}
+
 /// The place of a name in the symbol, and the name itself. The name is the symbol's own, or the first use of one. `a.b`
 /// is the `b` behind an `a.`.
 fn named(place: &SymbolPlace, name: Option<&str>) -> Result<(usize, String), Failure> {
     let symbol = &place.outline.symbols[place.symbol];
     let Some(given) = name.map(str::trim).filter(|name| !name.is_empty()) else {
-        return Ok((symbol.name_range.start, symbol.name.clone()));
+        return Ok((own_name(place, symbol), symbol.name.clone()));
     };
     let given = given.trim_end_matches("()");
     let (text, last) = (&place.document.text, given.rsplit('.').next().unwrap_or(given));

@@ -12,6 +12,7 @@ use crate::state::call_summary::Subject;
 use crate::state::task::TaskWork;
 use crate::state::task_scope::Scope;
 use crate::state::workspace::Workspace;
+use crate::target;
 use crate::tools::tool::{ToolCall, ToolDefinition};
 use crate::tools::tool_list;
 use sextant_base::failure::{Failure, FailureKind, tool_failure};
@@ -113,8 +114,14 @@ fn known_to_git(root: &Root, work: &TaskWork, subject: &Subject) -> Result<(), F
 /// [`crate::edit::change::change`].
 fn writable(root: &Root, work: &TaskWork, subject: &Subject) -> Result<(), Failure> {
     // The tool resolves, and then checks, a subject without a file: a symbol's bare name, an offered fix.
-    let Some(path) = subject.file.clone().or_else(|| subject.one_file()) else { return Ok(()) };
+    let of_symbol = || subject.symbol.as_ref().map(|symbol| target::written(root, symbol).file);
+    let path = subject.file.clone().or_else(of_symbol).filter(|path| !path.is_empty());
+    let Some(path) = path else { return Ok(()) };
     let path = root.resolve(&path)?;
+    if subject.file.is_none() && !root.join(&path).exists() {
+        // A part of a path: the tool looks for the file.
+        return Ok(());
+    }
     let symbol = subject.symbol.as_ref().map(|symbol| SymbolPath::new(&*path, SymbolPath::parse(symbol).names));
     let inside = match &work.scope {
         Scope::Workspace => true,

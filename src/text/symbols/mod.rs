@@ -1,5 +1,6 @@
 //! Code as symbols: languages, the outline of a text, symbol paths both ways.
 
+pub(crate) mod header_spelling;
 pub mod import_place;
 pub mod imports;
 pub mod interface;

@@ -178,10 +178,11 @@ fn joined(owner: &str, name: &str) -> String {
 }
 
 /// No symbol, or more than one, has the name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NotFound {
     /// The ambiguous ones, or else the nearest names; full paths inside the file.
     pub candidates: Vec<String>,
+    pub is_ambiguous: bool,
 }
 
 #[cfg(test)]

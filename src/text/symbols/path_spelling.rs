@@ -1,5 +1,7 @@
 //! Names as parts of a symbol path: how one is written, split off, and compared forgivingly.
 
+use crate::symbols::header_spelling::named_parts;
+
 /// A name as a part of a path. In backticks if it would read as something else there: as a file, as two parts, or as
 /// a name with its number.
 pub fn spelled(name: &str) -> String {
@@ -43,10 +45,10 @@ pub fn last_name(path: &str) -> &str {
     parts(path).last().map_or("", |last| part(last).0)
 }
 
-/// The name itself, of a path in any spelling.
+/// The name itself, of a path in any spelling; of a header its last word.
 pub fn loose_name(path: &str) -> String {
-    let last = loose_parts(path).pop().unwrap_or_default();
-    part(&last).0.to_owned()
+    let last = named_parts(path).pop().unwrap_or_default();
+    part(&last).0.trim_end_matches('!').to_owned()
 }
 
 /// Splits `total#2` into name and number. A `#` without a number is part of the name.
@@ -63,7 +65,7 @@ pub(crate) fn part(text: &str) -> (&str, Option<usize>) {
 
 /// The parts of a path that is written as code or in another tool's way: `Cart.total`, `Cart/total`, `Cart->total()`,
 /// `Cart#total`, `impl Cart::total`, `<Cart<T> as Total>::total`.
-pub(crate) fn loose_parts(path: &str) -> Vec<String> {
+pub fn loose_parts(path: &str) -> Vec<String> {
     let path = path.trim();
     let path = path.split_once('(').filter(|(_, rest)| rest.ends_with(')')).map_or(path, |(name, _)| name);
     // `empty?` is a name in some languages.
@@ -84,6 +86,11 @@ pub(crate) fn loose_parts(path: &str) -> Vec<String> {
     out
 }
 
+/// True if a module's name stands for the root of the project, or leads on from the present module.
+pub fn is_root_module(name: &str) -> bool {
+    matches!(name, "crate" | "self" | "super" | "this" | "root" | "@" | "~")
+}
+
 /// A class and its member, as documentation of Ruby and JavaScript writes them: `Cart#total`. The `#` of a number or of
 /// a private name stays.
 fn member_of(piece: &str) -> Vec<&str> {
@@ -100,7 +107,8 @@ fn of_type(path: &str) -> String {
     {
         return format!("{before}::{rest}");
     }
-    let Some(rest) = path.strip_prefix("impl ") else { return path.to_owned() };
+    let bare = path.strip_prefix("impl<").map(|_| without_parameters(path));
+    let Some(rest) = bare.as_deref().unwrap_or(path).strip_prefix("impl ") else { return path.to_owned() };
     rest.split_once(" for ").map_or(rest, |(_, held)| held).to_owned()
 }
 

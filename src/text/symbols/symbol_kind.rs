@@ -53,6 +53,11 @@ impl SymbolKind {
         Self::ALL.iter().find(|(_, kind)| *kind == self).map_or("symbol", |(name, _)| name)
     }
 
+    /// True if it stands in a type: a method, a field, a constant.
+    pub fn is_member(self) -> bool {
+        self.is_callable() || matches!(self, Self::Field | Self::Constant | Self::Variable)
+    }
+
     /// True if it has a body that runs.
     pub fn is_callable(self) -> bool {
         matches!(self, Self::Function | Self::Method | Self::Constructor | Self::Test)

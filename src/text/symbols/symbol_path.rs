@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::symbols::header_spelling;
 use crate::symbols::outline::{NotFound, Outline, Symbol};
 use crate::symbols::path_spelling::{loose_parts, part, parts};
 
@@ -48,7 +49,7 @@ pub(crate) fn find(outline: &Outline, names: &str) -> Result<usize, NotFound> {
     let declared = hits.len() > 1 && is_one_place(outline, &hits);
     match (hits.as_slice(), defined.next().filter(|_| declared && defined.next().is_none())) {
         ([one], _) | (_, Some(one)) => Ok(*one),
-        (many, _) => Err(NotFound { candidates: many.iter().map(|i| exact_path(outline, *i, many)).collect() }),
+        (many, _) => Err(ambiguous(outline, many)),
     }
 }
 
@@ -58,7 +59,12 @@ pub(crate) fn find_all(outline: &Outline, names: &str) -> Result<Vec<usize>, Not
     if is_one_place(outline, &many) {
         return Ok(many);
     }
-    Err(NotFound { candidates: many.iter().map(|i| exact_path(outline, *i, &many)).collect() })
+    Err(ambiguous(outline, &many))
+}
+
+fn ambiguous(outline: &Outline, many: &[usize]) -> NotFound {
+    let candidates = many.iter().map(|index| exact_path(outline, *index, many)).collect();
+    NotFound { candidates, is_ambiguous: true }
 }
 
 fn is_one_place(outline: &Outline, symbols: &[usize]) -> bool {
@@ -71,11 +77,30 @@ fn hits(outline: &Outline, names: &str) -> Result<Vec<usize>, NotFound> {
     let wanted = parts(names.trim());
     let mut hits = fitting(outline, &wanted);
     if hits.is_empty() {
-        let loose = loose_parts(names);
-        hits = fitting(outline, &loose.iter().map(String::as_str).collect::<Vec<_>>());
+        // A name may hold what parts a path, as those of shell functions do.
+        let is_name = |index: &usize| outline.symbols[*index].name == names.trim();
+        hits = (0..outline.symbols.len()).filter(is_name).collect();
     }
-    let last = wanted.last().map_or("", |last| part(last).0);
-    if hits.is_empty() { Err(NotFound { candidates: nearest(outline, last) }) } else { Ok(hits) }
+    if hits.is_empty() {
+        hits = header_spelling::blocks(outline, names);
+    }
+    let is_block = hits.is_empty() && header_spelling::is_block(outline, names);
+    for read in [loose_parts, header_spelling::named_parts] {
+        if hits.is_empty() {
+            let loose = read(names);
+            hits = fitting(outline, &loose.iter().map(String::as_str).collect::<Vec<_>>());
+            hits.retain(|hit| !is_block || outline.symbols[*hit].kind.is_member());
+        }
+    }
+    if !hits.is_empty() {
+        return Ok(hits);
+    }
+    if is_block {
+        return Err(NotFound { candidates: nearest(outline, &header_spelling::heading(names)), is_ambiguous: false });
+    }
+    let near = nearest(outline, wanted.last().map_or("", |last| part(last).0));
+    let named = || header_spelling::named_parts(names).pop().unwrap_or_default();
+    Err(NotFound { candidates: if near.is_empty() { nearest(outline, &named()) } else { near }, is_ambiguous: false })
 }
 
 fn fitting(outline: &Outline, wanted: &[&str]) -> Vec<usize> {

@@ -5,6 +5,7 @@ pub(crate) mod headers;
 mod members;
 pub(crate) mod rows;
 mod small_replies;
+mod spelled;
 mod unasked;
 
 use std::process::{Command, Output};

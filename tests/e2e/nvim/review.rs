@@ -545,7 +545,7 @@ async fn a_change_that_was_accepted_comes_back_accepted_from_an_undo() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_edit_that_is_undone_and_redone_with_keys_waits_again() {
-    let (_project, _server, mut nvim) = reviewing_two().await;
+    let (_project, _server, nvim) = reviewing_two().await;
     let both = lines(&nvim).await;
     nvim.keys("u").await;
     counts(&nvim, 0, 1).await;
@@ -565,7 +565,7 @@ async fn an_undo_of_a_later_task_leaves_the_change_of_an_earlier_one_as_it_was()
     let text = "from pathlib import Path\n\n\ndef f():\n    return json.dumps({})\n";
     let project = Project::new(&[("a.py", text)]);
     let path = "from pathlib import Path\n";
-    let first = step("edit_file", change("a.py", path, &format!("import json\n{path}")), false);
+    let first = step("edit_file", change("a.py", path, format!("import json\n{path}")), false);
     let server = ModelServer::start([first, step("edit_file", change("a.py", path, ""), false)]).await;
     let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
     nvim.task("AgentAsk! fix the error").await;

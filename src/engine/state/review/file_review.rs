@@ -369,3 +369,6 @@ fn moved_with_symbol(
     let place = shifted(&inside, &line_edits(&then[old], &now[new.clone()]))?;
     Some(place.start + new.start..place.end + new.start)
 }
+
+#[cfg(test)]
+mod tests;

@@ -160,6 +160,8 @@ impl WorkspaceReview {
         let is_apart = self.files.get(&change.path).is_some_and(|file| file.is_apart);
         let then = self.accepted_text(change, change.before.as_deref()).filter(|_| !is_apart);
         match by {
+            // It counts as typed, as its undo did.
+            ChangedBy::Redo if is_apart => self.typed(&change.path, change.after.as_deref().unwrap_or_default()),
             ChangedBy::Redo if self.redone(change) => {}
             ChangedBy::Undo => {
                 self.take_in(change, true);
@@ -197,7 +199,7 @@ impl WorkspaceReview {
             .files
             .entry(change.path.clone())
             .or_insert_with(|| FileReview::new(&change.path, change.before.as_ref()));
-        if is_undo && !file.is_apart {
+        if is_undo {
             // An undo is the user's own word: what it leaves does not wait.
             file.typed(after);
         } else {
@@ -295,6 +297,7 @@ impl WorkspaceReview {
         }
         let hunks = decided_by(before, file.pending(&text).len(), &picks);
         self.decided += hunks;
+        self.redoable.retain(|undone| undone.edit.path != path);
         let (with, without) = (now.to_owned(), text.clone());
         let mut one = RejectedText { path: path.to_owned(), with, without, hunks, made, ..RejectedText::default() };
         self.decide_last(&mut one);
