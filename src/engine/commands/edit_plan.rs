@@ -12,6 +12,7 @@ use crate::planner::{replan, validate_edited_plan};
 use crate::state::edit_service::EditService;
 use crate::state::plan_service::PlanService;
 use crate::state::taken_plan::TakenPlan;
+use crate::state::withdraw_question::withdraw_question;
 use sextant_base::document_fault::DocumentFault;
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
@@ -75,7 +76,7 @@ pub(crate) async fn edit_plan(
         task.work.events.trace(1, Trace::new(Effect::Understood, "the scope", "named", why));
     }
     task.work.scope = asked.widened(&validate_edited_plan::outside(&asked, &new));
-    task.progress.question = None;
+    withdraw_question(&edits.hub.events, task, "the plan was edited");
     durable::keep_plan(&edits.store, &new, task).await;
     let phase = if new.steps.iter().any(|step| step.result.output.is_some()) { Phase::Paused } else { Phase::Planning };
     plan.clone_from(&new);

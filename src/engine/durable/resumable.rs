@@ -11,6 +11,7 @@ use crate::state::journal::Journal;
 use crate::state::plan_service::PlanService;
 use crate::state::task::Task;
 use crate::state::task_store::TaskStore;
+use crate::state::withdraw_question::withdraw_question;
 use sextant_base::failure::Failure;
 use sextant_base::hint::{Hint, HintCode};
 use sextant_base::one_line::headline;
@@ -121,11 +122,15 @@ pub(crate) async fn replace_plan(
     let open = |plan: &Plan| plan.steps.iter().any(|step| step.state == StepState::Open);
     let mut known = plans.waiting.lock().await;
     let is_it = |known: &&mut (Plan, Task)| known.1.work.journal.task == journal.task;
+    let is_shown = known.as_ref().is_some_and(|(_, task)| task.work.journal.task == journal.task);
     let mut aside = plans.aside.lock().await;
     if let Some((own, task)) = known.as_mut().filter(is_it).or_else(|| aside.iter_mut().find(is_it)) {
         own.clone_from(plan.as_ref()?);
         task.work.journal = journal.clone();
-        task.progress.question = None;
+        match is_shown {
+            true => withdraw_question(&store.events, task, "the steps of its plan have changed"),
+            false => task.progress.question = None,
+        }
         let phase = if open(own) { Phase::Planning } else { Phase::Completed };
         durable::keep_task(store, task, Some(own), phase).await;
         return Some((phase, own.clone()));

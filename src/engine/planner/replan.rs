@@ -19,6 +19,7 @@ use crate::state::span;
 use crate::state::stop;
 use crate::state::taken_plan::TakenPlan;
 use crate::state::task::Task;
+use crate::state::withdraw_question::withdraw_question;
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
 use sextant_model::step::Model;
@@ -71,7 +72,7 @@ pub(crate) async fn change_plan(session: &Session, words: &str, cancel: &Cancell
     let proposed = make::propose(&session.edits, session.model.as_ref(), task, wanted, cancel).await?;
     new.steps.extend(proposed.steps);
     (new.title, new.reason, new.model) = (proposed.title, proposed.reason, proposed.model);
-    task.progress.question = None;
+    withdraw_question(&session.events, task, "the plan was changed");
     task.work.events.did(TaskFact::PlanChanged { words: words.to_owned(), changes: changes(plan, &new) });
     *plan = new;
     keep::keep(&session.store, &task.work, &mut task.keep).await;

@@ -28,6 +28,7 @@ use crate::state::session::Session;
 use crate::state::span;
 use crate::state::stop;
 use crate::state::task::{Task, TaskProgress, TaskWork};
+use crate::state::withdraw_question::withdraw_question;
 use crate::state::workspace::Workspace;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::hint::{Hint, HintCode};
@@ -151,6 +152,7 @@ async fn run_plan(
     steps: Steps,
     cancel: &CancellationToken,
 ) -> Result<PlanRun, Failure> {
+    withdraw_question(&edits.hub.events, task, "the plan goes on");
     loop {
         stop_leaning(&edits.hub.events, plan, &task.work.events);
         let late = step_result::take_late(edits, plan, &mut task.work);

@@ -9,6 +9,7 @@ use crate::plan::{Plan, StepState, plan_event};
 use crate::state::edit_service::EditService;
 use crate::state::plan_service::PlanService;
 use crate::state::task::Task;
+use crate::state::withdraw_question::withdraw_question;
 use sextant_base::clock::now_ms;
 use sextant_base::failure::Failure;
 use sextant_base::one_line::headline;
@@ -195,7 +196,7 @@ pub(crate) async fn discard(edits: &EditService, plans: &PlanService, which: &st
     let mut waiting = plans.waiting.lock().await;
     if let Some((plan, own)) = waiting.as_mut().filter(|(_, own)| own.work.journal.task == task) {
         skip_open(plan);
-        own.progress.question = None;
+        withdraw_question(&edits.hub.events, own, "the plan was discarded");
         durable::keep_task(&edits.store, own, Some(plan), Phase::Completed).await;
         events.push(plan_event::plan_event(plan, Phase::Completed.words()));
     }

@@ -66,4 +66,5 @@ pub(crate) mod unlooked;
 pub(crate) mod unusable_reply;
 pub(crate) mod usage;
 pub(crate) mod wanted_diagnostics;
+pub(crate) mod withdraw_question;
 pub(crate) mod workspace;

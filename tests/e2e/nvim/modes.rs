@@ -109,3 +109,64 @@ async fn a_step_whose_symbol_is_gone_sets_off_a_new_plan() {
     assert!(summary.contains("replanned 1 time"), "{summary}");
     assert!(nvim.answer().await.contains("a.py::g is not there"), "{}", nvim.answer().await);
 }
+
+/// A plan of two steps that waits with a question about its first one.
+async fn paused() -> (Project, ModelServer, Nvim) {
+    let server = ModelServer::start([plan(&["f", "g"]), replace("return 1", "return \"one\"")]).await;
+    let (project, mut nvim) = planned(&server, "supervised").await;
+    nvim.wait("SextantQuestion").await;
+    nvim.wait("SextantFinished").await;
+    let asks: bool = nvim.lua("return require('sextant').status().state == 'question'").await;
+    assert!(asks, "{}", document(&nvim).await);
+    (project, server, nvim)
+}
+
+/// No door shows a question any more, and a line gives the reason.
+async fn is_closed(nvim: &mut Nvim, why: &str) {
+    let closed = "return (vim.wait(30000, function() local now = require('sextant').status() \
+                  return now.question == nil and now.options == nil and now.state ~= 'question' end, 10))";
+    assert!(nvim.lua::<bool>(closed).await, "{}", document(nvim).await);
+    assert!(!document(nvim).await.contains("take this step back"), "{}", document(nvim).await);
+    assert!(nvim.answer().await.contains(&format!("the question is closed: {why}")), "{}", nvim.answer().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_question_of_a_plan_closes_when_its_text_is_edited() {
+    let (_project, _server, mut nvim) = paused().await;
+    nvim.keys("e").await;
+    nvim.command("%s/- \\[ \\] change g/- [ ] change g with care/").await;
+    nvim.command_until("write", "SextantPlan").await;
+    is_closed(&mut nvim, "the plan was edited").await;
+    let state: String = nvim.lua("return require('sextant').status().state").await;
+    assert_eq!(state, "waiting");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_question_of_a_plan_closes_when_the_plan_goes_on_without_an_answer() {
+    let (project, server, mut nvim) = paused().await;
+    server.push(replace("return 2", "return 22"));
+    nvim.keys("a").await;
+    nvim.finished().await;
+    is_closed(&mut nvim, "the plan goes on").await;
+    assert!(project.read("a.py").contains("return 22"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_question_of_a_plan_closes_with_the_undo_of_its_step() {
+    let (project, _server, mut nvim) = paused().await;
+    nvim.task("AgentUndo").await;
+    assert_eq!(project.read("a.py"), TEXT);
+    is_closed(&mut nvim, "the steps of its plan have changed").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_question_of_a_plan_closes_when_the_plan_is_discarded() {
+    let (_project, _server, mut nvim) = paused().await;
+    nvim.command("AgentResume!").await;
+    let listed = "return (vim.wait(30000, function() return vim.api.nvim_get_current_line():find('1. “', 1, true) == 1 \
+                  or vim.fn.search('^1\\\\. “') > 0 end, 10))";
+    assert!(nvim.lua::<bool>(listed).await);
+    nvim.keys("x").await;
+    assert!(nvim.finished().await.contains("discarded"));
+    is_closed(&mut nvim, "the plan was discarded").await;
+}
