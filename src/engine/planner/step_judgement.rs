@@ -99,8 +99,8 @@ pub(crate) fn judge_edit(config: &Config, task: &Task, tried: EndedTry<'_>, fact
         return failed(StepError::BrokeSomething, format!("{}, the first: {first}", counted(broken, "new error")));
     }
     let answer = match ended {
-        // The step's changes before a stop count as well.
-        Ended::Done { answer, .. } if !facts.changed && fixed == 0 => {
+        // The step's changes before a stop count as well. A repair by another edit is no work of this step's.
+        Ended::Done { answer, .. } if !facts.changed && (fixed == 0 || !is_reached(&facts, &findings)) => {
             return failed(StepError::NothingDone, idle(&task.conversation, task.counts.refused.as_ref(), &answer));
         }
         Ended::Done { answer, .. } => answer,
@@ -108,20 +108,17 @@ pub(crate) fn judge_edit(config: &Config, task: &Task, tried: EndedTry<'_>, fact
         Ended::TooManyErrors(last) | Ended::Unsolved(last) => return failed(StepError::ErrorsInARow, last),
         Ended::Objected(_) => String::new(),
     };
-    let missed = step.checks.iter().zip(&findings).find_map(|(check, finding)| match finding {
-        CheckResult::Unmet(why) => Some(format!("check `{check}` does not hold: {}", headline(why))),
-        CheckResult::Met | CheckResult::Unknown(_) => None,
-    });
-    if let Some(missed) = missed {
+    if let Some(missed) = missed(step, &findings) {
         return failed(StepError::CheckUnmet, missed);
     }
     let unknown = findings.iter().filter(|finding| matches!(finding, CheckResult::Unknown(_))).count();
     let unknown =
         if unknown > 0 { format!(", {} that nobody can tell", counted(unknown, "check")) } else { String::new() };
-    let outcome = format!("{}{unknown}", delta_wording::of_step(&verdict, new, fixed));
+    let (by, own) = if facts.changed { ("", fixed) } else { ("repaired by another edit: ", 0) };
+    let outcome = format!("{by}{}{unknown}", delta_wording::of_step(&verdict, new, fixed));
     let text = format!("{answer}\n{outcome}");
     let mut output = StepOutput::new(text.trim(), changed_symbols(task, mark));
-    (output.fixed, output.new, output.deviation) = (fixed, new, step_contract::hundredths(&facts));
+    (output.fixed, output.new, output.deviation) = (own, new, step_contract::hundredths(&facts));
     let judged = JudgedStep {
         title: step.title.clone(),
         outcome: outcome.clone(),
@@ -132,7 +129,24 @@ pub(crate) fn judge_edit(config: &Config, task: &Task, tried: EndedTry<'_>, fact
         texts,
         renewed: None,
     };
-    Tried { state: StepState::Done, outcome, facts, parts, output: Some(output), objection: None, judged: Some(judged) }
+    // A late answer renews the outcome of a change of its own alone.
+    let judged = facts.changed.then_some(judged);
+    Tried { state: StepState::Done, outcome, facts, parts, output: Some(output), objection: None, judged }
+}
+
+/// True if nothing of the step's own goal is left: the diagnostics that it names are gone, or its checks hold.
+fn is_reached(facts: &StepReport, findings: &[CheckResult]) -> bool {
+    let StepDiagnosed { expected, met, .. } = facts.diagnosed;
+    let holds = !findings.is_empty() && findings.iter().all(|finding| *finding == CheckResult::Met);
+    (expected > 0 && met == expected) || holds
+}
+
+/// The first check of the step that does not hold.
+fn missed(step: &Step, findings: &[CheckResult]) -> Option<String> {
+    step.checks.iter().zip(findings).find_map(|(check, finding)| match finding {
+        CheckResult::Unmet(why) => Some(format!("check `{check}` does not hold: {}", headline(why))),
+        CheckResult::Met | CheckResult::Unknown(_) => None,
+    })
 }
 
 /// Why a step that came to its end did nothing: the last refusal, and the model's own words.

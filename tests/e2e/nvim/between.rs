@@ -8,10 +8,11 @@ use tokio::sync::Notify;
 
 use crate::nvim::ask::{options, step};
 use crate::nvim::gone::{attached, publishing};
+use crate::support::mcp::McpClient;
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
-use crate::support::replies::change;
+use crate::support::replies::{change, says};
 use crate::support::servers::tool;
 
 const TEXT: &str = "def f() -> int:\n    return 1\n";
@@ -184,4 +185,40 @@ async fn what_others_wrote_into_a_file_before_its_first_edit_is_not_new() {
     let summary = nvim.task("AgentAsk! change a").await;
     // A file that was closed and opened again at once is known by guess, if at all.
     assert!(!summary.contains("1 new") && !nvim.answer().await.contains("1 new"), "{}", nvim.answer().await);
+}
+
+/// Runs a plan of one step, whose diagnostic a client repairs before the step's own edit fails; the plan's text after it.
+async fn repaired_by_a_client(because: &str) -> String {
+    let project = Project::new(&[("a.py", "def f() -> int:\n    return bad\n")]);
+    let step = json!({"title": "repair f", "symbols": ["a.py::f"], "because": because, "expect": "it is so"});
+    let plan = json!({"title": "T", "reason": "asked", "steps": [step], "confidence": 1});
+    let failing = edit("a.py", "return bad", "return 2", false);
+    let (edits, go) = held(Reply::Json(plan), failing);
+    let ends = || says("It is done.");
+    let model = ModelServer::start([edits, vec![ends(), ends(), ends(), ends()]].concat()).await;
+    let options = "commands = {}, mode = 'supervised'";
+    let mut nvim = attached(&project, &model, &publishing(&json!("scan")), options).await;
+    nvim.command_until("AgentPlan repair f", "SextantPlan").await;
+    nvim.keys("<CR>").await;
+    model.requests_seen(2).await;
+    crate::rpc::joined(&project).await;
+    let mut client = McpClient::open(&project, "codex", &[]).await;
+    let answer = client.edit("edit_file", change("a.py", "return bad", "return 1")).await;
+    assert_eq!(project.read("a.py"), "def f() -> int:\n    return 1\n", "{answer:?}");
+    go.notify_one();
+    nvim.finished().await;
+    let lines: Vec<String> =
+        nvim.lua("return vim.api.nvim_buf_get_lines(vim.fn.bufnr('sextant://plan'), 0, -1, false)").await;
+    lines.join("\n")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_is_not_credited_with_the_repair_of_somebody_else() {
+    // Nothing says what the step was to repair: it has done nothing.
+    let shown = repaired_by_a_client("asked").await;
+    assert!(shown.contains("- [!] repair f") && shown.contains("nothing was changed (edit_file failed"), "{shown}");
+    // The diagnostic that it names is gone: nothing is left to be done.
+    let shown = repaired_by_a_client("the error bad is reported").await;
+    assert!(shown.contains("- [x] repair f"), "{shown}");
+    assert!(shown.contains("outcome: repaired by another edit: 1 fixed, 0 new"), "{shown}");
 }
