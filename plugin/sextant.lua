@@ -14,7 +14,7 @@ vim.api.nvim_create_autocmd('LspAttach', {
 
 local function command(name, verb, opts)
   vim.api.nvim_create_user_command(name, function(args)
-    require('sextant.command')[verb](args)
+    require('sextant.command').run(verb, args)
   end, opts)
 end
 

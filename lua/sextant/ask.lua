@@ -16,6 +16,7 @@ local api = vim.api
 -- Calls back at the end of the task of this request, or when it is refused.
 ---@param text string
 ---@param callback fun(result: sextant.AskResult)
+---@return integer group of the listener
 local function listen(text, callback)
   local group = api.nvim_create_augroup('sextant_ask_' .. vim.uv.hrtime(), {})
   local runs = false
@@ -32,6 +33,7 @@ local function listen(text, callback)
       end
     end,
   })
+  return group
 end
 
 --- Asks about the code at the cursor of the current window.
@@ -39,10 +41,19 @@ end
 function M.run(options)
   vim.validate('text', options.text, 'string')
   local text = vim.trim(options.text)
-  if options.callback then
-    listen(text, options.callback)
+  if text == '' then
+    error('sextant: the `text` to ask is empty', 0)
   end
-  vim.cmd({ cmd = 'AgentAsk', args = { text }, bang = options.workspace or nil, range = options.range })
+  local group = options.callback and listen(text, options.callback)
+  local command = { cmd = 'AgentAsk', args = { text }, bang = options.workspace or nil, range = options.range }
+  local is_good, failure = pcall(vim.cmd, command)
+  if not is_good then
+    -- Nothing was asked: the end of another request is not this one's.
+    if group then
+      api.nvim_del_augroup_by_id(group)
+    end
+    error(failure, 0)
+  end
 end
 
 return M

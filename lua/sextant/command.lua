@@ -53,14 +53,21 @@ end
 -- its size.
 local LONGEST = 1024 * 1024
 
+-- Refuses a request that is not sent, with the event that its callback waits for.
+---@param args table
+---@param message string
+local function refuse(args, message)
+  say(message, vim.log.levels.ERROR)
+  local failure = { kind = 'user', message = message, hint = '' }
+  local data = { type = 'refused', request = text_of(args), failure = failure }
+  vim.api.nvim_exec_autocmds('User', { pattern = 'SextantFailed', modeline = false, data = data })
+end
+
 ---@return boolean
 local function is_too_long(args)
   local long = #args.args > LONGEST
   if long then
-    say(
-      ('the request has %d KB, and requests of up to 64 KB are taken'):format(#args.args / 1024),
-      vim.log.levels.ERROR
-    )
+    refuse(args, ('the request has %d KB, and requests of up to 64 KB are taken'):format(#args.args / 1024))
   end
   return long
 end
@@ -336,6 +343,19 @@ function M.agent(args)
   local command = { cmd = long, bang = args.bang or nil, range = args.range > 0 and { args.line1, args.line2 } or nil }
   command.args = rest ~= '' and { rest } or nil
   vim.cmd(command)
+end
+
+-- The commands that open no window.
+local WINDOWLESS = { stop = true, mode = true, answer = true, agent = true }
+
+--- Runs a command. Neovim opens no window while the command-line window is open.
+---@param verb string
+---@param args table
+function M.run(verb, args)
+  if vim.fn.getcmdwintype() ~= '' and not WINDOWLESS[verb] then
+    return refuse(args, 'close the command-line window first: the command opens a window of its own')
+  end
+  M[verb](args)
 end
 
 function M.complete_agent(lead, line)

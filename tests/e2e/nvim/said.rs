@@ -190,3 +190,47 @@ async fn one_blank_line_separates_the_summary_from_the_answer() {
         assert!(answer.contains("It returns one.\n\nnothing was changed"), "{text:?}: {answer}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn in_the_command_line_window_a_command_is_refused_and_leaves_nothing_behind() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let nvim = Nvim::open_on_screen(&project, "{}", &[], "a.py").await;
+    for command in ["AgentPlan fix F541", "AgentAsk fix F541", "AgentPlan", "AgentShow", "AgentResume!", "Agent ask it"]
+    {
+        nvim.keys("q:").await;
+        nvim.keys(&format!(":{command}<CR>")).await;
+        let screen = shows(&nvim, "Sextant: close the command-line window first").await;
+        assert!(!screen.contains("E11"), "{command}:\n{screen}");
+        assert_eq!(nvim.lua::<usize>("return #vim.api.nvim_list_wins()").await, 2, "{command}");
+        nvim.command("quit").await;
+        assert_eq!(nvim.lua::<String>("return require('sextant').status().state").await, "idle", "{command}");
+        nvim.command("echo ''").await;
+    }
+    // No plan waits to be taken on: the next request is the only one.
+    assert!(!nvim.lua::<bool>("return require('sextant.ui.plan').waits()").await);
+    nvim.keys("q:").await;
+    nvim.keys(":AgentMode<CR>").await;
+    shows(&nvim, "Sextant: plans are carried out in mode planner").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_from_lua_that_is_refused_leaves_no_callback_behind() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start([says("It is.")]).await;
+    let mut nvim = Nvim::open(&project, &options(&server), &[], "a.py").await;
+    let refused = "_G.called = {}
+        for _, given in ipairs({ { range = 'x' }, { range = { 900, 1000 } }, { text = ' ' } }) do
+          given.text = given.text or 'explain it'
+          given.callback = function() table.insert(_G.called, 'refused') end
+          if pcall(require('sextant').ask, given) then return false end
+        end
+        require('sextant').ask({ text = 'explain it' .. (' '):rep(10) .. ('x'):rep(1024 * 1024),
+          callback = function(result) table.insert(_G.called, result.failure.message:match('%d+ KB')) end })
+        require('sextant').ask({ text = 'explain it', callback = function() table.insert(_G.called, 'taken') end })
+        return true";
+    assert!(nvim.lua::<bool>(refused).await, "each is an error");
+    assert!(nvim.failed().await["message"].as_str().unwrap().contains("1024 KB"));
+    nvim.finished().await;
+    let called: Vec<String> = nvim.lua("return _G.called").await;
+    assert_eq!(called, ["1024 KB", "taken"]);
+}
