@@ -76,7 +76,7 @@ pub(crate) async fn edit_plan(
         task.work.events.trace(1, Trace::new(Effect::Understood, "the scope", "named", why));
     }
     task.work.scope = asked.widened(&validate_edited_plan::outside(&asked, &new));
-    withdraw_question(&edits.hub.events, task, "the plan was edited");
+    withdraw_question(&edits.hub.events, &task.work, &mut task.progress, "the plan was edited");
     durable::keep_plan(&edits.store, &new, task).await;
     let phase = if new.steps.iter().any(|step| step.result.output.is_some()) { Phase::Paused } else { Phase::Planning };
     plan.clone_from(&new);

@@ -128,7 +128,9 @@ pub(crate) async fn replace_plan(
         own.clone_from(plan.as_ref()?);
         task.work.journal = journal.clone();
         match is_shown {
-            true => withdraw_question(&store.events, task, "the steps of its plan have changed"),
+            true => {
+                withdraw_question(&store.events, &task.work, &mut task.progress, "the steps of its plan have changed")
+            }
             false => task.progress.question = None,
         }
         let phase = if open(own) { Phase::Planning } else { Phase::Completed };

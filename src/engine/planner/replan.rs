@@ -72,7 +72,7 @@ pub(crate) async fn change_plan(session: &Session, words: &str, cancel: &Cancell
     let proposed = make::propose(&session.edits, session.model.as_ref(), task, wanted, cancel).await?;
     new.steps.extend(proposed.steps);
     (new.title, new.reason, new.model) = (proposed.title, proposed.reason, proposed.model);
-    withdraw_question(&session.events, task, "the plan was changed");
+    withdraw_question(&session.events, &task.work, &mut task.progress, "the plan was changed");
     task.work.events.did(TaskFact::PlanChanged { words: words.to_owned(), changes: changes(plan, &new) });
     *plan = new;
     keep::keep(&session.store, &task.work, &mut task.keep).await;

@@ -152,7 +152,7 @@ async fn run_plan(
     steps: Steps,
     cancel: &CancellationToken,
 ) -> Result<PlanRun, Failure> {
-    withdraw_question(&edits.hub.events, task, "the plan goes on");
+    withdraw_question(&edits.hub.events, &task.work, &mut task.progress, "the plan goes on");
     loop {
         stop_leaning(&edits.hub.events, plan, &task.work.events);
         let late = step_result::take_late(edits, plan, &mut task.work);

@@ -196,7 +196,7 @@ pub(crate) async fn discard(edits: &EditService, plans: &PlanService, which: &st
     let mut waiting = plans.waiting.lock().await;
     if let Some((plan, own)) = waiting.as_mut().filter(|(_, own)| own.work.journal.task == task) {
         skip_open(plan);
-        withdraw_question(&edits.hub.events, own, "the plan was discarded");
+        withdraw_question(&edits.hub.events, &own.work, &mut own.progress, "the plan was discarded");
         durable::keep_task(&edits.store, own, Some(plan), Phase::Completed).await;
         events.push(plan_event::plan_event(plan, Phase::Completed.words()));
     }

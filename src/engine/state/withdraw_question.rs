@@ -3,14 +3,14 @@
 use crate::editor::event::Event;
 use crate::events::envelope::TaskEvent;
 use crate::events::stream::EventStream;
-use crate::state::task::Task;
+use crate::state::task::{TaskProgress, TaskWork};
 
 /// Closes the question of the plan that waits, and says why. Nothing happens without a question.
-pub(crate) fn withdraw_question(events: &EventStream, task: &mut Task, why: &str) {
-    if task.progress.question.take().is_none() {
+pub(crate) fn withdraw_question(events: &EventStream, work: &TaskWork, progress: &mut TaskProgress, why: &str) {
+    if progress.question.take().is_none() {
         return;
     }
-    let of = Some(task.work.journal.task.as_str());
+    let of = Some(work.journal.task.as_str());
     events.emit(of, TaskEvent::Answered { choice: None });
     let text = format!("the question is closed: {why}");
     events.emit(of, TaskEvent::Shown { event: Event::Progress { text } });
