@@ -109,6 +109,7 @@ pub(super) fn placed(
 ) -> Vec<(usize, Offer)> {
     let places = HiddenPlaces::of(query, text, tree);
     let reader = VisibleReader { language, text, outline, places };
+    let named = names_of(tree);
     let mut children: HashMap<Option<usize>, Vec<Range<usize>>> = HashMap::new();
     for symbol in &outline.symbols {
         children.entry(symbol.parent).or_default().push(symbol.extent.clone());
@@ -117,10 +118,13 @@ pub(super) fn placed(
     for (index, symbol) in outline.symbols.iter().enumerate() {
         if reader.is_outward(index) {
             let inside = children.get(&Some(index)).filter(|_| symbol.kind.holds_members());
-            out.extend(reader.offers_of(symbol, inside.map_or(&[], Vec::as_slice)));
+            let inside = inside.map_or(&[][..], Vec::as_slice);
+            out.extend(reader.offers_of(symbol, inside));
+            if symbol.kind == SymbolKind::Module {
+                out.extend(reader.loose(symbol, inside, &named));
+            }
         }
     }
-    let named = names_of(tree);
     out.extend(reader.rest(tree, &named, children.get(&None).map_or(&[], Vec::as_slice)));
     out.extend(reader.unknown_forms(&named));
     out.sort_by_key(|(at, _)| *at);
@@ -148,7 +152,10 @@ impl VisibleReader<'_> {
         let own = self.own_names(symbol, range);
         let is_own =
             |at, word: &str| own.get(word).is_some_and(|scopes| scopes.iter().any(|scope| scope.contains(&at)));
-        let is_wanted = |at, word: &str| at != symbol.name_range.start && (!is_own(at, word) || self.is_member(at));
+        let is_computed = self.is_computed(symbol);
+        let is_wanted = |at, word: &str| {
+            (at != symbol.name_range.start || is_computed) && (!is_own(at, word) || self.is_member(at))
+        };
         let mut offer = self.offer(&pieces, is_wanted);
         let at = symbol.name_range.start;
         for (_, condition) in self.places.conditions.iter().filter(|(stretch, _)| stretch.contains(&at)) {
@@ -196,18 +203,38 @@ impl VisibleReader<'_> {
         is_free && is_operator(&symbol.name)
     }
 
+    /// True if the name of a member is the value of an expression.
+    fn is_computed(&self, symbol: &Symbol) -> bool {
+        let range = &symbol.name_range;
+        !symbol.owner.is_empty()
+            && (self.text[range.clone()].starts_with('[') || self.text[..range.start].trim_end().ends_with('['))
+    }
+
     /// The words that a use of a symbol may have to mention.
     fn names(&self, symbol: &Symbol) -> Vec<String> {
         let last_owner = symbol.owner.rsplit("::").next().unwrap_or_default();
         let words: Vec<&str> = match symbol.kind {
             SymbolKind::Constructor => vec![last_owner],
             SymbolKind::Impl => identifiers(&symbol.name).filter(|word| !matches!(*word, "impl" | "for")).collect(),
+            // A member with a computed name has another one at its use.
+            _ if self.is_computed(symbol) => identifiers(&symbol.name).chain([last_owner]).collect(),
             // An operator is used through its class.
             _ if is_operator(&symbol.name) => vec!["operator", last_owner],
             _ => identifiers(&symbol.name).collect(),
         };
         let words = words.into_iter().filter(|word| !word.is_empty());
         words.map(str::to_owned).collect::<BTreeSet<String>>().into_iter().collect()
+    }
+
+    /// The statements of a module that are no symbols, together under every name in them.
+    fn loose(&self, module: &Symbol, inside: &[Range<usize>], named: &[Range<usize>]) -> Vec<(usize, Offer)> {
+        let pieces = self.places.pieces(&module.declaration, inside);
+        let owner =
+            if module.owner.is_empty() { module.name.clone() } else { format!("{}::{}", module.owner, module.name) };
+        let offer = Offer { owner, ..self.offer(&pieces, |_, _| true) };
+        let is_inner = |name: &&Range<usize>| module.name_range.end <= name.start;
+        let names = pieces.iter().flat_map(|piece| within(named, piece)).filter(is_inner);
+        names.map(|name| (name.start, Offer { name: self.text[name.clone()].to_owned(), ..offer.clone() })).collect()
     }
 
     /// The statements beside the symbols, each under every name in it.

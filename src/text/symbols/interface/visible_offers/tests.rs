@@ -206,3 +206,23 @@ fn a_body_of_a_template_is_offered_wherever_it_stands() {
         ],
     );
 }
+
+#[test]
+fn a_statement_of_a_module_that_is_no_symbol_concerns_each_name_in_it() {
+    hold(
+        "a.ts",
+        &[
+            ("export {};\ndeclare global { var one: ⟦number⇒string⟧ }\n", "one"),
+            ("namespace N { var ⟦one⇒two⟧: number }\n", "one"),
+            ("namespace N { namespace M { var one: number; export const two = ⟦1⇒2⟧ } }\n", "two"),
+        ],
+    );
+}
+
+#[test]
+fn a_member_with_a_computed_name_follows_from_it_and_concerns_its_class() {
+    let offers = read("a.ts", "import { key } from './k';\nexport interface Op {\n  [key]: number;\n}\n");
+    let changed = BTreeSet::from(["key".to_owned()]);
+    let found: BTreeSet<&str> = following(&offers, &changed).collect();
+    assert!(found.contains("Op"), "{found:?}");
+}
