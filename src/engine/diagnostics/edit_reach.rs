@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex};
 use crate::diagnostics::importer_chain::{self, ImporterChain};
 use crate::diagnostics::line_reach;
 use crate::diagnostics::unchecked_uses::{self, UncheckedFiles, UncheckedUses};
+use crate::diagnostics::workspace_texts::{WorkspaceTexts, spelled};
 use crate::state::unlooked::Unread;
 use sextant_base::lock::lock;
 use sextant_store::workspace::importers::{self, Importers};
 use sextant_store::workspace::root::Root;
-use sextant_store::workspace::source_text;
 use sextant_text::symbols::interface::{self, ChangedWords, EVERYTHING, Offer, identifiers};
 use sextant_text::symbols::language::{self, Language};
+use sextant_text::symbols::spelled_text::SpelledText;
 
 /// A file with its text before and after an edit.
 #[derive(Clone, Debug)]
@@ -24,6 +25,12 @@ pub(crate) struct TextChange {
 }
 
 impl TextChange {
+    /// The change with one spelling for each name.
+    fn spelled(&self) -> Self {
+        let spelled = |text: &Arc<str>| spelled(&self.path, text);
+        Self { path: self.path.clone(), before: self.before.as_ref().map(spelled), after: spelled(&self.after) }
+    }
+
     /// True if the text becomes a module, or is one no more: all files saw its names, or see them now.
     fn turns(&self, language: &Language) -> bool {
         let was_script = self.before.as_deref().map(|before| importers::is_script(language, before));
@@ -98,7 +105,8 @@ pub(crate) fn of(
     let workspace = WorkspaceTexts { root, open };
     let mut reach = EditReach::default();
     let mut is_current = false;
-    for change in changes {
+    for original in changes {
+        let change = &original.spelled();
         let offered = language::of_path(&change.path).filter(|row| row.has_offers()).and_then(|language| {
             let before = change.before.as_deref().map_or(Some(Vec::new()), |text| interface::offers(language, text));
             Some((language, before?, interface::offers(language, &change.after)?))
@@ -130,7 +138,7 @@ pub(crate) fn of(
             let own = before.iter().chain(&after).filter(|offer| offer.owner.is_empty());
             changed.words.extend(own.map(|offer| offer.word().to_owned()));
         }
-        let (path, text, made) = (change.path.as_str(), change.before.as_deref(), &*change.after);
+        let (path, text, made) = (change.path.as_str(), original.before.as_deref(), &*change.after);
         let offered = OfferedChange { path, language, text, before: &before, after: &after, made, turns };
         let clashing = importer_chain::clashing(&workspace, &importers, &offered, &changed.created);
         reach.extend(of_names(&workspace, &importers, &offered, changed));
@@ -140,29 +148,13 @@ pub(crate) fn of(
     reach
 }
 
-/// The texts of a workspace: those that are open, and those on disk.
-pub(super) struct WorkspaceTexts<'a> {
-    pub(super) root: &'a Root,
-    open: &'a HashMap<String, Arc<str>>,
-}
-
-impl WorkspaceTexts<'_> {
-    pub(super) fn text(&self, path: &str) -> Option<Arc<str>> {
-        self.open.get(path).cloned().or_else(|| source_text::of(self.root, path).map(Arc::from))
-    }
-
-    /// True if a server can be asked about a file.
-    fn is_plain(&self, path: &str) -> bool {
-        self.open.contains_key(path) || source_text::is_plain(self.root, path)
-    }
-}
-
 /// A file with the names that it offers to others before and after an edit.
 pub(super) struct OfferedChange<'a> {
     pub(super) path: &'a str,
     pub(super) language: &'static Language,
+    /// The text before the edit as it stands.
     text: Option<&'a str>,
-    /// The text after the edit.
+    /// The text after the edit, with one spelling for each name.
     made: &'a str,
     pub(super) before: &'a [Offer],
     pub(super) after: &'a [Offer],
@@ -184,12 +176,10 @@ impl OfferedChange<'_> {
 
     /// The places of these names in the text before.
     fn placed(&self, names: &BTreeSet<String>) -> Vec<(String, usize)> {
-        let offers = self.text.and_then(|text| interface::placed_offers(self.language, text)).unwrap_or_default();
-        offers
-            .into_iter()
-            .filter(|(at, offer)| names.contains(&offer.name) && self.is_at(*at, &offer.name))
-            .map(|(at, offer)| (offer.name, at))
-            .collect()
+        let Some(spelled) = self.text.map(|text| SpelledText::of(self.language, text)) else { return Vec::new() };
+        let offers = interface::placed_offers(self.language, &spelled.text).unwrap_or_default();
+        let placed = offers.into_iter().map(|(at, offer)| (offer.name, spelled.original(at)));
+        placed.filter(|(name, at)| names.contains(name) && self.is_at(*at, name)).collect()
     }
 }
 

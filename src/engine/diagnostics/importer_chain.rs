@@ -3,14 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use crate::diagnostics::edit_reach::{OfferedChange, WorkspaceTexts};
+use crate::diagnostics::edit_reach::OfferedChange;
 use crate::diagnostics::included_texts::{self, ChangedPlace};
+use crate::diagnostics::pasted_names::PastedNames;
+use crate::diagnostics::workspace_texts::WorkspaceTexts;
 use crate::state::unlooked::Unread;
 use sextant_store::workspace::import_lines::module_words;
 use sextant_store::workspace::importers::Importers;
 use sextant_store::workspace::source_text;
 use sextant_store::workspace::unlisted_files::OutOfSight;
-use sextant_text::symbols::interface::{self, ChangedWords, EVERYTHING, Offer, identifiers, spellings};
+use sextant_text::symbols::interface::{self, ChangedWords, EVERYTHING, Offer, identifiers};
 use sextant_text::symbols::language::ImportForm;
 
 /// Files whose names are followed to further files. Each is parsed.
@@ -24,6 +26,7 @@ pub(super) struct ImporterChain {
     importing: usize,
     texts: Vec<Arc<str>>,
     pub(super) words: Vec<HashSet<String>>,
+    pasted: PastedNames,
     /// The offers of the importers that use a changed name.
     pub(super) offers: BTreeMap<usize, Vec<Offer>>,
     /// The names that follow from a changed one, with the importers that have given them their meaning.
@@ -48,7 +51,8 @@ impl ImporterChain {
         texts.extend(further);
         files.extend(beside);
         let words = files.iter().zip(&texts).map(|(file, text)| used_words(file, text)).collect();
-        Self { files, importing, texts, words, offers: BTreeMap::new(), followed: BTreeMap::new() }
+        let pasted = PastedNames::of(change.language, &texts);
+        Self { files, importing, texts, words, pasted, offers: BTreeMap::new(), followed: BTreeMap::new() }
     }
 
     /// The importers, each with its number.
@@ -103,7 +107,8 @@ impl ImporterChain {
     }
 
     pub(super) fn uses(&self, at: usize, words: &BTreeSet<String>) -> bool {
-        words.iter().any(|word| self.words[at].contains(word))
+        let known = &self.words[at];
+        words.iter().any(|word| known.contains(word) || self.pasted.can_make(word, known))
     }
 
     /// The changed names, and those names of the importers and of the file itself whose type may follow from one of
@@ -199,7 +204,7 @@ pub(super) fn unread(importers: &Importers, file: &str) -> Option<Unread> {
 /// The words of a file, and those that its language uses without a mention.
 fn used_words(file: &str, text: &str) -> HashSet<String> {
     let implied = source_text::language_of(file).map(|language| language.implied_names).unwrap_or_default();
-    spellings(text).chain(implied.concat().into_iter().map(str::to_owned)).collect()
+    identifiers(text).chain(implied.concat()).map(str::to_owned).collect()
 }
 
 /// The files that offer everything of a module, where another module of theirs has one of its new names too.

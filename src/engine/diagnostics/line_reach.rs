@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use crate::diagnostics::edit_reach::{EditReach, TextChange, WorkspaceTexts};
+use crate::diagnostics::edit_reach::{EditReach, TextChange};
+use crate::diagnostics::workspace_texts::WorkspaceTexts;
 use crate::state::look_reach::family;
 use sextant_store::workspace::workspace_files::{self, MOST_FILES};
 use sextant_text::symbols::interface::identifiers;

@@ -9,6 +9,8 @@ use sextant_text::symbols::language::{self, ImportForm, LANGUAGES, Language};
 
 /// The most lines of one import.
 const LONGEST: usize = 200;
+/// Letters and digits of the longest escape.
+const LONGEST_ESCAPE: usize = 10;
 /// Folders that hold the sources of a package: others import their first file by the package's name.
 const SOURCES: &[&str] = &["", "src", "lib", "source", "dist"];
 
@@ -22,10 +24,14 @@ pub(super) fn module_name(path: &str) -> &str {
 pub(super) fn module_names(path: &str) -> Option<Vec<&str>> {
     let (_, stem) = split(path);
     let is_by_path = language::of_path(path).is_none_or(|language| language.import_form == ImportForm::Statement);
-    if is_by_path || !stands_for_folder(path, stem) {
-        return Some(vec![module_name(path)]);
-    }
     let name = module_name(path);
+    // No word stands for a name of signs alone.
+    if identifiers(name).next().is_none() {
+        return None;
+    }
+    if is_by_path || !stands_for_folder(path, stem) {
+        return Some(vec![name]);
+    }
     (!SOURCES.contains(&name)).then(|| vec![name, stem])
 }
 
@@ -81,24 +87,27 @@ pub(super) fn import_words(language: &Language, path: &str, text: &str) -> BTree
 /// The words of the lines that have an import word, with the brackets that they open or close.
 fn line_words(language: &Language, path: &str, text: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
-    let lines: Vec<&str> = text.lines().collect();
+    let (lines, comments): (Vec<&str>, Vec<bool>) = lines_of_code(language, text).unzip();
     let mut next = 0;
     for (at, line) in lines.iter().enumerate() {
         let is_import = identifiers(line).any(|word| language.import_words.contains(&word));
-        if at < next || !is_import || is_comment(language, line) {
+        if at < next || !is_import || comments[at] {
             continue;
         }
         // The names of a long list come before the module.
         let is_end = line.trim_start().starts_with('}');
         let list = lines[..at].iter().rev().take(LONGEST).take_while(|line| is_end && !line.contains('{'));
         list.for_each(|line| take_words(line, &mut words));
-        let (mut open, mut count) = (0, 0);
+        let (mut open, mut count, mut goes_on) = (0, 0, true);
         for line in lines[at..].iter().take(LONGEST) {
             take_words(line, &mut words);
             words.extend(dotted_folders(path, line));
-            let code = language.without_comment(line);
+            let code = without_comments(language, line);
             (open, count) = (open + depth(code), count + 1);
-            if open <= 0 && !line.trim_end().ends_with('\\') && !ends_with_import_word(language, code) {
+            if !code.trim().is_empty() {
+                goes_on = line.trim_end().ends_with('\\') || ends_with_import_word(language, code);
+            }
+            if open <= 0 && !goes_on {
                 break;
             }
         }
@@ -107,13 +116,47 @@ fn line_words(language: &Language, path: &str, text: &str) -> BTreeSet<String> {
     words
 }
 
+/// The lines of a text, each with true if it is a line of a comment.
+pub(super) fn lines_of_code<'a>(language: &Language, text: &'a str) -> impl Iterator<Item = (&'a str, bool)> {
+    let mut is_inside = false;
+    text.lines().map(move |line| {
+        let is_comment = is_comment(language, line, is_inside);
+        is_inside = ends_inside(language, line, is_inside);
+        (line, is_comment)
+    })
+}
+
+/// True if the end of a line is in a block comment. A mark in a string counts as one.
+fn ends_inside(language: &Language, line: &str, mut is_inside: bool) -> bool {
+    let mut rest = line;
+    for (open, close) in language.block_comments.iter().take(1) {
+        while let Some((before, behind)) = rest.split_once(if is_inside { close } else { open }) {
+            if !is_inside && language.line_comments.iter().any(|mark| before.contains(mark)) {
+                break;
+            }
+            (rest, is_inside) = (behind, !is_inside);
+        }
+    }
+    is_inside
+}
+
+/// A line without a line comment, and without a block comment that goes on behind it.
+fn without_comments<'a>(language: &Language, line: &'a str) -> &'a str {
+    let code = language.without_comment(line);
+    let cut = |code: &'a str, (open, close): &(&str, &str)| match code.rfind(open) {
+        Some(at) if !code[at..].contains(close) => &code[..at],
+        _ => code,
+    };
+    language.block_comments.iter().fold(code, cut)
+}
+
 /// A line of a comment that imports nothing, in a language with comments of C: an example of use in a documentation.
 /// A comment of JavaScript may import a type.
-pub(super) fn is_comment(language: &Language, line: &str) -> bool {
+fn is_comment(language: &Language, line: &str, is_inside: bool) -> bool {
     let line = line.trim_start();
     let Some((open, close)) = language.block_comments.iter().find(|(open, _)| *open == "/*") else { return false };
-    let is_inside = |rest: &str| !rest.trim_start().starts_with("as ");
-    let is_block = line.starts_with(open) || line.strip_prefix('*').is_some_and(is_inside);
+    let is_text = |rest: &str| is_inside && !rest.trim_start().starts_with("as ");
+    let is_block = line.starts_with(open) || line.strip_prefix('*').is_some_and(is_text);
     let is_line = language.line_comments.iter().any(|mark| line.starts_with(mark));
     let imports = ["import(", "@import"].iter().any(|mark| line.contains(mark));
     !imports && (is_line || is_block && !line.contains(close))
@@ -184,6 +227,10 @@ fn imports_of<'a>(language: &Language, line: &'a str) -> impl Iterator<Item = &'
 
 fn take_words(import: &str, words: &mut BTreeSet<String>) {
     words.extend(identifiers(import).map(str::to_owned));
+    // A word begins somewhere behind an escape of a sign: `.\u002fshop`.
+    for word in import.split('\\').skip(1).filter_map(|behind| identifiers(behind).next()) {
+        words.extend(word.char_indices().skip(1).take(LONGEST_ESCAPE).map(|(at, _)| word[at..].to_owned()));
+    }
     if import.contains(EVERYTHING) {
         words.insert(EVERYTHING.to_owned());
     }

@@ -10,12 +10,14 @@ use crate::workspace::disk_stamp::DiskStamp;
 use crate::workspace::import_lines::{forced_imports, import_words, module_name, module_names, names_module};
 use crate::workspace::known_folders::KnownFolders;
 use crate::workspace::module_alias::{Aliases, InstalledPackages, may_be_any};
+use crate::workspace::module_settings::ModuleSettings;
 use crate::workspace::root::Root;
 use crate::workspace::source_text;
 use crate::workspace::unlisted_files::{self, OutOfSight};
 use crate::workspace::workspace_files::{self, MOST_FILES};
 use sextant_text::symbols::interface::{self, EVERYTHING, identifiers};
 use sextant_text::symbols::language::{ImportForm, Language, Sharing};
+use sextant_text::symbols::spelled_text::SpelledText;
 
 /// The import lines of a workspace, each file read again when it changes.
 #[derive(Debug, Default)]
@@ -26,6 +28,7 @@ pub struct Importers {
     files: HashMap<String, ImportLines>,
     /// The names of files that the settings of a compiler include everywhere.
     forced: BTreeSet<String>,
+    settings: ModuleSettings,
     /// The files that are not opened.
     out_of_sight: BTreeMap<String, OutOfSight>,
     /// The links in the workspace, with their targets in it.
@@ -39,7 +42,7 @@ struct ImportLines {
     /// `None` for a text that is open.
     stamp: Option<DiskStamp>,
     words: BTreeSet<String>,
-    /// The ends of the names in its imports that may be aliases.
+    /// The names in its imports that may be aliases.
     aliases: Aliases,
     /// The members of its classes that others fulfil by their members alone.
     structural: BTreeSet<String>,
@@ -49,6 +52,7 @@ struct ImportLines {
 
 impl ImportLines {
     fn of(packages: &mut InstalledPackages<'_>, language: &'static Language, path: &str, text: &str) -> Self {
+        let text = &*SpelledText::of(language, text).text;
         let aliases = packages.aliases(language, path, text);
         let (mut words, structural) = (import_words(language, path, text), structural_members(language, text));
         words.extend(language.implied_imports.iter().map(|word| (*word).to_owned()));
@@ -76,8 +80,10 @@ impl Importers {
         let mut known = std::mem::take(&mut self.files);
         let mut packages = InstalledPackages::of(root);
         self.forced.clear();
+        self.settings = ModuleSettings::default();
         for path in listing.files.into_iter().chain(unlisted.files.into_keys()) {
             self.forced.extend(forced_imports(root, &path));
+            self.settings.take(root, &path);
             let listed = source_text::language_of(&path).filter(|language| !language.import_words.is_empty());
             let Some(language) = listed else { continue };
             let Ok(found) = std::fs::metadata(root.join(&path)) else { continue };
@@ -151,7 +157,13 @@ impl Importers {
 
     /// True if a file imports another without a third between them.
     pub fn is_direct(&self, importer: &str, path: &str) -> bool {
-        self.files.get(importer).is_some_and(|lines| lines.names(path))
+        self.files.get(importer).is_some_and(|lines| lines.names(path) || self.names_package(lines, path))
+    }
+
+    /// True if a file names a package around another one, whose first file that one may be.
+    fn names_package(&self, lines: &ImportLines, path: &str) -> bool {
+        let is_named = |name: &str| identifiers(name).all(|word| lines.words.contains(word));
+        lines.language.package_file.is_some() && self.settings.packages_around(path).any(is_named)
     }
 
     /// True if a file with these words may name another one as a whole.
@@ -270,7 +282,7 @@ impl Importers {
     /// The files with an import that may mean any file, with the kin of their languages.
     fn aliased(&self) -> Vec<(&str, &'static str)> {
         let modules: HashSet<&str> = self.files.keys().map(|file| module_name(file)).collect();
-        let files = self.files.iter().filter(|(_, lines)| may_be_any(&lines.aliases, &modules));
+        let files = self.files.iter().filter(|(_, lines)| may_be_any(&lines.aliases, &modules, &self.settings));
         files.map(|(file, lines)| (file.as_str(), lines.language.kin)).collect()
     }
 
@@ -281,7 +293,8 @@ impl Importers {
         let Some(names) = module_names(path) else {
             return self.files.keys().map(String::as_str).filter(is_kin).collect();
         };
-        let first = names.iter().filter_map(|name| identifiers(name).next());
+        let packages = self.settings.packages_around(path);
+        let first = names.into_iter().chain(packages).filter_map(|name| identifiers(name).next());
         let candidates = first.flat_map(|word| by_word.get(word).into_iter().flatten()).copied().filter(is_kin);
         candidates.filter(|file| self.is_direct(file, path)).collect()
     }

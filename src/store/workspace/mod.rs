@@ -10,6 +10,7 @@ pub mod import_lines;
 pub mod importers;
 mod known_folders;
 mod module_alias;
+mod module_settings;
 pub mod open_beneath;
 pub mod outside_changes;
 pub mod record_folder;

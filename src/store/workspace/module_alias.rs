@@ -6,19 +6,25 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
-use crate::workspace::import_lines::is_comment;
+use crate::workspace::import_lines::lines_of_code;
+use crate::workspace::module_settings::ModuleSettings;
 use crate::workspace::root::Root;
 use sextant_text::symbols::language::Language;
 
 /// The words before the string that names a module.
 const BEFORE: [&str; 4] = ["from", "import", "require", "mock"];
 
-/// The last parts of a file's aliases, without endings; empty for an alias that is one name.
+/// The aliases of a file; empty for one without a name.
 pub(super) type Aliases = BTreeSet<String>;
 
-/// True if a file with these aliases may import any file, since no file has the name that an alias ends with.
-pub(super) fn may_be_any(aliases: &Aliases, modules: &HashSet<&str>) -> bool {
-    aliases.iter().any(|last| last.is_empty() || !modules.contains(last.as_str()))
+/// True if a file with these aliases may import any file: no file has the name that an alias ends with, or the settings
+/// give it another one.
+pub(super) fn may_be_any(aliases: &Aliases, modules: &HashSet<&str>, settings: &ModuleSettings) -> bool {
+    aliases.iter().any(|alias| {
+        let (_, tail) = split(alias);
+        let last = tail.rsplit('/').next().unwrap_or_default().split('.').next().unwrap_or_default();
+        last.is_empty() || !modules.contains(last) || settings.may_rename(alias, tail)
+    })
 }
 
 /// The packages that lie in a workspace and above it, looked up once each.
@@ -39,13 +45,19 @@ impl<'a> InstalledPackages<'a> {
             found.insert(String::new());
         }
         let Some(folder) = language.package_folder else { return found };
-        let names: BTreeSet<&str> = text.lines().filter(|line| !is_comment(language, line)).flat_map(modules).collect();
-        for name in names.into_iter().filter(|name| is_bare(name)) {
-            let (package, tail) = split(name);
-            if !self.is_installed(folder, path, package) {
-                let last = tail.rsplit('/').next().unwrap_or_default();
-                found.insert(last.split('.').next().unwrap_or_default().to_owned());
+        let mut before = "";
+        for (line, _) in
+            lines_of_code(language, text).filter(|(line, is_comment)| !is_comment && !line.trim().is_empty())
+        {
+            for name in modules(before, line) {
+                // An escape may stand for a sign.
+                if name.contains('\\') {
+                    found.insert(String::new());
+                } else if is_bare(name) && !self.is_installed(folder, path, split(name).0) {
+                    found.insert(name.to_owned());
+                }
             }
+            before = line;
         }
         found
     }
@@ -85,10 +97,11 @@ fn is_name_start(c: char) -> bool {
     c.is_alphabetic() || c == '_'
 }
 
-/// The names of modules that a line imports.
-fn modules(line: &str) -> impl Iterator<Item = &str> {
-    let is_import = |before: &str| {
-        let before = before.trim_end().trim_end_matches('(').trim_end();
+/// The names of modules that a line behind another one imports.
+fn modules<'a>(above: &'a str, line: &'a str) -> impl Iterator<Item = &'a str> {
+    let is_import = move |before: &str| {
+        let own = before.trim_end().trim_end_matches('(').trim_end();
+        let before = if own.is_empty() { above.trim_end().trim_end_matches('(').trim_end() } else { own };
         BEFORE.iter().any(|word| before.ends_with(word))
     };
     let quotes = |c: char| matches!(c, '"' | '\'' | '`');
@@ -133,13 +146,16 @@ mod tests {
         let root = Root::new(dir.path()).unwrap();
         let mut packages = InstalledPackages::of(&root);
         for (line, aliases) in [
-            ("import { total } from \"#core\";", &[""][..]),
-            ("import { total } from '@acme/pricing';", &[""]),
-            ("export * from '@/shop/cart.js';", &["cart"]),
-            ("const m = await import(`@acme/pricing/deep/cart`);", &["cart"]),
-            ("const a = require('react'), b = require('#db');", &[""]),
+            ("import { total } from \"#core\";", &["#core"][..]),
+            ("import { total } from '@acme/pricing';", &["@acme/pricing"]),
+            ("export * from '@/shop/cart.js';", &["@/shop/cart.js"]),
+            ("const m = await import(`@acme/pricing/deep/cart`);", &["@acme/pricing/deep/cart"]),
+            ("const a = require('react'), b = require('#db');", &["#db"]),
             ("import React from 'react/jsx';", &[]),
             ("import { x } from './cart'; import fs from 'node:fs';", &[]),
+            ("import { x } from\n\n  // here\n  '#far';", &["#far"]),
+            ("import { x } from '.\\u002fcart';", &[""]),
+            ("/* a glob\n * import '#core';\n */\nconst k = 2\n* 3; import '#db';", &["#db"]),
             ("const words = Array.of('#core', \"from\");", &[]),
         ] {
             let language = source_text::language_of("packages/app/a.ts").unwrap();

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use unicode_normalization::UnicodeNormalization;
-
 use crate::symbols::language::Language;
 use crate::symbols::outline::Outline;
 use crate::symbols::recent_texts::RecentTexts;
@@ -116,12 +114,6 @@ pub fn following<'a>(offers: &'a [Offer], words: &'a BTreeSet<String>) -> impl I
 /// The identifiers of a text, in order, those in strings and comments too.
 pub fn identifiers(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
-}
-
-/// The identifiers of a text, and those that they stand for: Python reads `ᶠ` as `f` (NFKC).
-pub fn spellings(text: &str) -> impl Iterator<Item = String> {
-    let read = |word: &str| (!word.is_ascii()).then(|| word.nfkc().collect::<String>());
-    identifiers(text).flat_map(move |word| std::iter::once(word.to_owned()).chain(read(word)))
 }
 
 #[cfg(test)]

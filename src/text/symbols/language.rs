@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::symbols::recent_texts::RecentTexts;
+use crate::symbols::spelled_text::{Escape, NormalForm};
 use crate::symbols::symbol_kind::SymbolKind;
 
 pub use crate::symbols::language_table::LANGUAGES;
@@ -48,12 +49,16 @@ pub struct Language {
     pub implied_imports: &'static [&'static str],
     /// The folder of installed packages, where the name of another module may be an alias of any file.
     pub package_folder: Option<&'static str>,
+    /// The file that makes a package of its folder, which is imported by the folder's name or by one of its own.
+    pub package_file: Option<&'static str>,
     /// Settings of compilers, and the option in them before a file that all others import.
     pub forced_imports: &'static [(&'static str, &'static str)],
     /// True if a directive may name the module that it imports by a macro.
     pub macro_modules: bool,
     /// True if an import puts the text of the file in its place, so that the texts behind it see its names.
     pub textual_imports: bool,
+    /// The mark in a macro that pastes words into one name.
+    pub paste_mark: Option<&'static str>,
     /// The first of the languages that use each other's names.
     pub kin: &'static str,
     /// The endings of files that hold code of this language in another one.
@@ -72,6 +77,12 @@ pub struct Language {
     pub structural_members: &'static [&'static str],
     /// The word without which no class of a text is fulfilled by its members alone.
     pub structural_word: Option<&'static str>,
+    /// The ways to write a character of a name or of a path without the character itself.
+    pub escapes: &'static [Escape],
+    /// The form in which its names are compared, if not as they stand.
+    pub normal_form: Option<NormalForm>,
+    /// Further characters that end a line.
+    pub line_ends: &'static [char],
     /// The starts of a line comment.
     pub line_comments: &'static [&'static str],
     /// The starts and ends of a block comment.

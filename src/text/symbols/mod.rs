@@ -12,6 +12,7 @@ pub mod nearest_file;
 pub mod outline;
 pub mod path_spelling;
 mod recent_texts;
+pub mod spelled_text;
 pub mod symbol_kind;
 pub mod symbol_path;
 pub mod unchecked_code;

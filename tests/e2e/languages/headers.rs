@@ -71,3 +71,31 @@ async fn a_header_is_judged_by_the_sources_that_include_another_one_with_it() {
         assert!(client.end().await.success());
     }
 }
+
+/// A header, further files, and the source that includes them and calls `total(1)` in its own way.
+const SPELLED: &[(&str, &[(&str, &str)], &str)] = &[
+    ("a.hpp", &[], "#inc\\\nlude \"a.hpp\"\nint one() { return to\\\ntal(1); }\n"),
+    ("a.hpp", &[], "#include /*\n\n*/ \"a.hpp\"\nint one() { return total(1); }\n"),
+    ("a.hpp", &[], "// one\r#include \"a.hpp\"\rint one() { return total(1); }\r"),
+    ("+-+.hpp", &[], "#include \"+-+.hpp\"\nint one() { return total(1); }\n"),
+    (
+        "a.hpp",
+        &[("m.hpp", "#define JOIN(a) to##a\n")],
+        "#include \"a.hpp\"\n#include \"m.hpp\"\nint one() { return JOIN(tal)(1); }\n",
+    ),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_source_that_spells_an_include_or_a_name_in_another_way_is_in_reach_of_its_header() {
+    let folder = language_tools("clangd").display().to_string();
+    for (header, further, source) in SPELLED {
+        let mut files = vec![("compile_flags.txt", "-std=c++17\n"), (*header, "int total(int);\n"), ("b.cpp", source)];
+        files.extend_from_slice(further);
+        let project = Project::new(&files);
+        let mut client = McpClient::open(&project, "codex", &["--servers", &folder, "--timeout-ms", "120000"]).await;
+        let answer = client.edit("edit_file", replace(header, "(int)", "(const char *)")).await;
+        let found = answer["new_diagnostics"].as_array().expect("a list");
+        assert!(found.iter().any(|one| one["path"] == "b.cpp"), "{source}: {answer:#}");
+        assert!(client.end().await.success());
+    }
+}

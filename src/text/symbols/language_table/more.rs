@@ -1,6 +1,7 @@
 //! The rows of languages that are compiled in on request: their grammars are as large as all others together.
 
 use super::{BRACES, ImportForm, Language, Sharing};
+use crate::symbols::spelled_text::Escape;
 
 pub(super) const RUBY: Language = Language {
     name: "ruby",
@@ -13,6 +14,7 @@ pub(super) const RUBY: Language = Language {
     import_form: ImportForm::Whole,
     sharing: Sharing::Everywhere,
     kin: "ruby",
+    escapes: &[Escape::Unicode, Escape::Braces, Escape::Hex, Escape::Octal],
     line_comments: &["#"],
     block_comments: &[("=begin", "=end")],
     exact_strings: &["string", "heredoc_body"],
@@ -40,6 +42,7 @@ pub(super) const PHP: Language = Language {
     import_form: ImportForm::Whole,
     sharing: Sharing::Everywhere,
     kin: "php",
+    escapes: &[Escape::Braces, Escape::Hex, Escape::Octal],
     exact_strings: &["string", "encapsed_string", "heredoc", "nowdoc"],
     cheats: &[
         ("dead_code", r"\bif\s*\(\s*false\s*\)"),
@@ -71,6 +74,7 @@ pub(super) const CSHARP: Language = Language {
     import_form: ImportForm::Whole,
     sharing: Sharing::Everywhere,
     kin: "csharp",
+    escapes: &[Escape::Unicode, Escape::LongUnicode],
     exact_strings: &["verbatim_string_literal", "raw_string_literal", "interpolated_string_expression"],
     directive: Some('#'),
     cheats: &[
@@ -106,6 +110,7 @@ pub(super) const KOTLIN: Language = Language {
     sharing: Sharing::Folder,
     kin: "java",
     folder_files: &["*"],
+    escapes: &[Escape::Unicode],
     exact_strings: &["multiline_string_literal"],
     cheats: &[
         ("dead_code", r"\bif\s*\(\s*false\s*\)"),
@@ -130,6 +135,7 @@ pub(super) const ZIG: Language = Language {
     import_form: ImportForm::Whole,
     kin: "zig",
     block_comments: &[],
+    escapes: &[Escape::Hex, Escape::Braces],
     exact_strings: &["string", "multiline_string"],
     cheats: &[
         ("dead_code", r"\bif\s*\(\s*false\s*\)"),

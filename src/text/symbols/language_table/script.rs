@@ -1,6 +1,7 @@
 //! The rows of languages for scripts.
 
 use super::{BRACES, ImportForm, Language, Sharing};
+use crate::symbols::spelled_text::{Escape, NormalForm};
 
 pub(super) const PYTHON: Language = Language {
     name: "python",
@@ -19,6 +20,8 @@ pub(super) const PYTHON: Language = Language {
     list_name: Some("__all__"),
     structural_members: &["close", "fileno", "flush", "items", "keys", "read", "readline", "write"],
     structural_word: Some("Protocol"),
+    escapes: &[Escape::Hex, Escape::Unicode, Escape::LongUnicode, Escape::Octal],
+    normal_form: Some(NormalForm::Compatible),
     line_comments: &["#"],
     block_comments: &[],
     members_stand_alone: true,
@@ -44,6 +47,7 @@ pub(super) const LUA: Language = Language {
     sharing: Sharing::Everywhere,
     kin: "lua",
     folder_files: &["init"],
+    escapes: &[Escape::Hex, Escape::Braces, Escape::Decimal],
     typed_comments: true,
     line_comments: &["--"],
     block_comments: &[("--[[", "]]"), ("--[=[", "]=]")],

@@ -1,6 +1,7 @@
 //! The rows of languages that are compiled.
 
 use super::{BRACES, ImportForm, Language, Sharing};
+use crate::symbols::spelled_text::{Escape, NormalForm};
 use crate::symbols::symbol_kind::SymbolKind;
 
 #[cfg(feature = "lang-system")]
@@ -19,6 +20,8 @@ pub(super) const RUST: Language = Language {
     kin: "rust",
     folder_files: &["mod", "lib", "main"],
     structural_kinds: &[SymbolKind::Interface],
+    escapes: &[Escape::Hex, Escape::Braces],
+    normal_form: Some(NormalForm::Canonical),
     exact_strings: &["string_literal", "raw_string_literal"],
     cheats: &[
         ("dead_code", r"\bif\s+false\s*\{|#!?\[\s*cfg\s*\(\s*any\s*\(\s*\)"),
@@ -45,6 +48,7 @@ pub(super) const GO: Language = Language {
     kin: "go",
     folder_files: &["*"],
     structural_kinds: &[SymbolKind::Type, SymbolKind::Interface],
+    escapes: &[Escape::Hex, Escape::Unicode, Escape::LongUnicode, Escape::Octal],
     exact_strings: &["raw_string_literal"],
     cheats: &[("dead_code", r"\bif\s+false\s*\{"), ("error_swallowed", r"\b_\s*=\s*err\b|,\s*_\s*:?=[^=]")],
     blocks: &[
@@ -75,8 +79,10 @@ pub(super) const C: Language = Language {
     forced_imports: &[("compile_flags.txt", "-include"), ("compile_commands.json", "-include")],
     macro_modules: true,
     textual_imports: true,
+    paste_mark: Some("##"),
     kin: "c",
     embedded_in: &["inc", "def", "tcc", "tpp"],
+    escapes: &[Escape::Unicode, Escape::LongUnicode, Escape::Braces, Escape::Splice],
     exact_strings: &["string_literal"],
     directive: Some('#'),
     cheats: &[
@@ -134,6 +140,7 @@ pub(super) const JAVA: Language = Language {
     query: include_str!("../../../../queries/java/symbols.scm"),
     imports: include_str!("../../../../queries/java/imports.scm"),
     modifiers: include_str!("../../../../queries/java/modifiers.scm"),
+    escapes: &[Escape::Unicode],
     strings: &["string_literal"],
     blocks: &[
         "program",

@@ -1,6 +1,7 @@
 //! The rows of languages for browsers and Node.js.
 
 use super::{BRACES, Language};
+use crate::symbols::spelled_text::Escape;
 use crate::symbols::symbol_kind::SymbolKind;
 
 const NEVER: &str = r"\bif\s*\(\s*(?:false|0)\s*\)";
@@ -73,6 +74,9 @@ pub(super) const JAVASCRIPT: Language = Language {
     implied_names: &[LITERALS, ELEMENTS],
     implied_imports: ELEMENT_MODULES,
     package_folder: Some("node_modules"),
+    package_file: Some("package.json"),
+    escapes: &[Escape::Unicode, Escape::Braces, Escape::Hex, Escape::Octal, Escape::Splice],
+    line_ends: &['\u{2028}', '\u{2029}'],
     kin: "javascript",
     folder_files: &["index"],
     structural_kinds: &[SymbolKind::Class, SymbolKind::Interface, SymbolKind::Type, SymbolKind::Variable],
