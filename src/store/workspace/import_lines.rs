@@ -26,9 +26,7 @@ pub(super) fn module_names(path: &str) -> Option<Vec<&str>> {
     let is_by_path = language::of_path(path).is_none_or(|language| language.import_form == ImportForm::Statement);
     let name = module_name(path);
     // No word stands for a name of signs alone.
-    if identifiers(name).next().is_none() {
-        return None;
-    }
+    identifiers(name).next()?;
     if is_by_path || !stands_for_folder(path, stem) {
         return Some(vec![name]);
     }

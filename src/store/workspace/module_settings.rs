@@ -24,7 +24,8 @@ impl ModuleSettings {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let mut rows = LANGUAGES.iter().filter_map(|language| language.package_file);
         let is_package = rows.any(|file| file == name);
-        if !is_package && !(name.ends_with(".json") && name.contains("config")) {
+        let is_config = name.ends_with(".json") && name.contains("config");
+        if !is_package && !is_config {
             return;
         }
         if is_package && !folder.is_empty() {
