@@ -65,7 +65,7 @@ pub(crate) async fn place_in_scope(workspace: &Workspace, scope: &Scope, given: 
 
 /// The one symbol of a scope that a bare name fits, with its file; `None` where another number of them does.
 pub(crate) async fn in_scope(workspace: &Workspace, scope: &Scope, given: &str) -> Option<String> {
-    let wanted = written(&workspace.root, given);
+    let wanted = written_symbol(&workspace.root, given);
     let mut found: Vec<SymbolPath> = Vec::new();
     for file in scope.files() {
         if !wanted.file.is_empty() && wanted.file != file || wanted.names.is_empty() {
@@ -122,7 +122,7 @@ pub(crate) async fn places_in_scope(
 
 /// The names of a symbol inside its file, and that file.
 async fn in_file(workspace: &Workspace, given: &str) -> Result<(String, Document, &'static Language), Failure> {
-    let wanted = written(&workspace.root, given);
+    let wanted = written_symbol(&workspace.root, given);
     if wanted.names.is_empty() {
         return Err(tool_failure(
             format!("{given:?} names a file and no symbol"),
@@ -165,8 +165,8 @@ fn unknown(place: &str, names: &str, missing: &NotFound) -> Failure {
     tool_failure(format!("no single symbol {names} in {place}"), hint)
 }
 
-/// A symbol path as the caller wrote it; `Makefile` is the file where there is one. `Cart.total` and
-/// `src/cart.ts#Cart.total`, as a model may write them, read as files, and are none.
+/// A symbol path as the caller wrote it; `Makefile` is the file where there is one, and so is that of
+/// `src/cart.ts#Cart.total`.
 pub(crate) fn written(root: &Root, given: &str) -> SymbolPath {
     let path = SymbolPath::parse(given);
     if path.file.is_empty() {
@@ -178,9 +178,17 @@ pub(crate) fn written(root: &Root, given: &str) -> SymbolPath {
     let split = path.file.split_once('#').or_else(|| path.file.split_once(':'));
     match split.filter(|(file, names)| is_file(root, file) && !names.is_empty()) {
         Some((file, names)) => SymbolPath::new(file, names),
-        None if language::of_path(&path.file).is_some() => path,
-        None => SymbolPath::new("", given.trim()),
+        None => path,
     }
+}
+
+/// The same where a symbol is meant: `Cart.total`, as a model may write it, reads as a file, and is none.
+pub(crate) fn written_symbol(root: &Root, given: &str) -> SymbolPath {
+    let path = written(root, given);
+    if path.names.is_empty() && !is_file(root, &path.file) && language::of_path(&path.file).is_none() {
+        return SymbolPath::new("", given.trim());
+    }
+    path
 }
 
 fn is_file(root: &Root, path: &str) -> bool {

@@ -114,7 +114,7 @@ fn known_to_git(root: &Root, work: &TaskWork, subject: &Subject) -> Result<(), F
 /// [`crate::edit::change::change`].
 fn writable(root: &Root, work: &TaskWork, subject: &Subject) -> Result<(), Failure> {
     // The tool resolves, and then checks, a subject without a file: a symbol's bare name, an offered fix.
-    let of_symbol = || subject.symbol.as_ref().map(|symbol| target::written(root, symbol).file);
+    let of_symbol = || subject.symbol.as_ref().map(|symbol| target::written_symbol(root, symbol).file);
     let path = subject.file.clone().or_else(of_symbol).filter(|path| !path.is_empty());
     let Some(path) = path else { return Ok(()) };
     let path = root.resolve(&path)?;

@@ -72,8 +72,11 @@ async fn a_header_is_judged_by_the_sources_that_include_another_one_with_it() {
     }
 }
 
+/// A header, further files, and a source.
+type Spelled = (&'static str, &'static [(&'static str, &'static str)], &'static str);
+
 /// A header, further files, and the source that includes them and calls `total(1)` in its own way.
-const SPELLED: &[(&str, &[(&str, &str)], &str)] = &[
+const SPELLED: &[Spelled] = &[
     ("a.hpp", &[], "#inc\\\nlude \"a.hpp\"\nint one() { return to\\\ntal(1); }\n"),
     ("a.hpp", &[], "#include /*\n\n*/ \"a.hpp\"\nint one() { return total(1); }\n"),
     ("a.hpp", &[], "// one\r#include \"a.hpp\"\rint one() { return total(1); }\r"),
