@@ -16,7 +16,7 @@ local open = false
 local expected = false
 -- True if the next look reports the remarks that the agent has not heard.
 local reminds = false
--- What could come back when the last hunk was decided. The review opens again where something did.
+-- The number of changes that could come back when the last hunk was decided. The review opens again where one did.
 ---@type integer?
 local ended_with = nil
 -- The review as it was when the user took the last decision back.
