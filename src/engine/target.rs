@@ -182,7 +182,7 @@ pub(crate) fn written(root: &Root, given: &str) -> SymbolPath {
     }
 }
 
-/// The same where a symbol is meant: `Cart.total`, as a model may write it, reads as a file, and is none.
+/// The same where a symbol is meant. `Cart.total`, as a model may write it, reads as a file and is a symbol.
 pub(crate) fn written_symbol(root: &Root, given: &str) -> SymbolPath {
     let path = written(root, given);
     if path.names.is_empty() && !is_file(root, &path.file) && language::of_path(&path.file).is_none() {

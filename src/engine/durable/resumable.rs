@@ -127,12 +127,10 @@ pub(crate) async fn replace_plan(
     if let Some((own, task)) = known.as_mut().filter(is_it).or_else(|| aside.iter_mut().find(is_it)) {
         own.clone_from(plan.as_ref()?);
         task.work.journal = journal.clone();
-        match is_shown {
-            true => {
-                withdraw_question(&store.events, &task.work, &mut task.progress, "the steps of its plan have changed")
-            }
-            false => task.progress.question = None,
+        if is_shown {
+            withdraw_question(&store.events, &task.work, &mut task.progress, "the steps of its plan have changed");
         }
+        task.progress.question = None;
         let phase = if open(own) { Phase::Planning } else { Phase::Completed };
         durable::keep_task(store, task, Some(own), phase).await;
         return Some((phase, own.clone()));

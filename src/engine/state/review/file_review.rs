@@ -102,7 +102,7 @@ impl FileReview {
     fn is_partly_back(&self, hunk: &WaitingHunk, typed: &[TextEdit]) -> bool {
         let old: Vec<&str> =
             self.baseline[hunk.old.clone()].lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        let beside = typed.iter().filter(|edit| edit.range.start <= hunk.new.end && edit.range.end >= hunk.new.start);
+        let beside = typed.iter().filter(|edit| is_beside(&edit.range, &hunk.new));
         beside.flat_map(|edit| edit.text.lines()).any(|line| old.contains(&line.trim()))
     }
 
@@ -142,9 +142,7 @@ impl FileReview {
     fn drop_undone_by_hand(&mut self, now: &str) {
         let typed = line_edits(&self.agent, now);
         let apart = line_edits(&self.baseline, now);
-        let touches = |edits: &[TextEdit], range: &Range<usize>| {
-            edits.iter().any(|edit| edit.range.start <= range.end && edit.range.end >= range.start)
-        };
+        let touches = |edits: &[TextEdit], range: &Range<usize>| edits.iter().any(|edit| is_beside(&edit.range, range));
         let inside = |edits: &[TextEdit], range: &Range<usize>| {
             let overlaps = |edit: &TextEdit| edit.range.start < range.end && edit.range.end > range.start;
             edits.iter().any(|edit| overlaps(edit) || range.is_empty() && touches(std::slice::from_ref(edit), range))
@@ -267,7 +265,7 @@ impl FileReview {
 fn stands_already(with: &str, without: &str, now: &str) -> bool {
     let since = line_edits(without, now);
     let is_there = |back: &TextEdit, put: &TextEdit| {
-        let touches = put.range.start <= back.range.end && back.range.start <= put.range.end;
+        let touches = is_beside(&put.range, &back.range);
         let mut lines = back.text.lines().filter(|line| !line.trim().is_empty());
         touches && lines.any(|line| put.text.lines().any(|other| other == line))
     };
@@ -319,6 +317,11 @@ fn paired(chosen: &[&str], others: &[&str], lines: &Range<usize>) -> String {
         if lines.contains(&index) { (*chosen).to_owned() } else { (*other).to_owned() }
     };
     chosen.iter().zip(others).enumerate().map(pick).collect()
+}
+
+/// True if two ranges of a text overlap, or one begins where the other one ends.
+pub(crate) fn is_beside(one: &Range<usize>, other: &Range<usize>) -> bool {
+    one.start <= other.end && other.start <= one.end
 }
 
 fn beside(edit: &Range<usize>, range: &Range<usize>) -> Beside {

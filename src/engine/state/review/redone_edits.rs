@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::editor::Marks;
 use crate::state::journal::FileChange;
-use crate::state::review::file_review::{FileReview, carried};
+use crate::state::review::file_review::{FileReview, carried, is_beside};
 use crate::state::review::workspace_review::{ChangedBy, WorkspaceReview};
 use sextant_text::edits::TextEdit;
 use sextant_text::edits::apply_text::apply;
@@ -14,21 +14,19 @@ use sextant_text::edits::line_edits::line_edits;
 /// Most edits that an undo of the editor is known by, and most undos that can be redone.
 const EDITS: usize = 20;
 
-/// A file before and after an edit of the agent, and the accepted text before it while no decision came since.
+/// A file before and after an edit of the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EditTexts {
     pub(crate) path: String,
     pub(crate) before: Arc<str>,
     pub(crate) after: Arc<str>,
-    pub(crate) accepted: Option<Arc<str>>,
 }
 
-impl EditTexts {
-    /// `None` for a file that the edit makes or deletes: no key of the editor leads back.
-    fn of(change: &FileChange, accepted: Option<Arc<str>>) -> Option<Self> {
-        let (before, after) = (Arc::clone(change.before.as_ref()?), Arc::clone(change.after.as_ref()?));
-        Some(Self { path: change.path.clone(), before, after, accepted }).filter(|edit| edit.before != edit.after)
-    }
+/// An edit of the agent, and the review of its file before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MadeEdit {
+    edit: EditTexts,
+    waited: FileReview,
 }
 
 /// An undo: the edit that it took back, and the accepted text of the file before and after it; `None` where there is no
@@ -49,9 +47,20 @@ impl WorkspaceReview {
         }
     }
 
-    /// Keeps an edit, by which an undo in the editor is known.
-    pub(crate) fn keep_edit(&mut self, change: &FileChange, accepted: Option<Arc<str>>) {
-        self.edits.extend(EditTexts::of(change, accepted));
+    /// The review of a file as it is.
+    pub(crate) fn waiting(&self, change: &FileChange) -> FileReview {
+        let known = self.files.get(&change.path).cloned();
+        known.unwrap_or_else(|| FileReview::new(&change.path, change.before.as_ref()))
+    }
+
+    /// Keeps an edit, by which an undo in the editor is known. No key leads back from a file that is made or deleted.
+    pub(crate) fn keep_edit(&mut self, change: &FileChange, waited: FileReview) {
+        let (Some(before), Some(after)) = (&change.before, &change.after) else { return };
+        if before == after {
+            return;
+        }
+        let (before, after) = (Arc::clone(before), Arc::clone(after));
+        self.edits.push(MadeEdit { edit: EditTexts { path: change.path.clone(), before, after }, waited });
         let over = self.edits.len().saturating_sub(EDITS);
         self.edits.drain(..over);
     }
@@ -59,8 +68,7 @@ impl WorkspaceReview {
     /// Keeps an undo, with the accepted text before and after it.
     pub(crate) fn keep_undone(&mut self, undo: &FileChange, with: Option<Arc<str>>, without: Option<Arc<str>>) {
         let text = |text: &Option<Arc<str>>| text.clone().unwrap_or_default();
-        let edit =
-            EditTexts { path: undo.path.clone(), before: text(&undo.after), after: text(&undo.before), accepted: None };
+        let edit = EditTexts { path: undo.path.clone(), before: text(&undo.after), after: text(&undo.before) };
         self.drop_undone(&edit);
         self.redoable.push(UndoneTexts { edit, with, without });
         let over = self.redoable.len().saturating_sub(EDITS);
@@ -71,34 +79,36 @@ impl WorkspaceReview {
     /// in between is kept.
     pub(crate) fn waited_before(&self, undo: &FileChange) -> Option<FileReview> {
         let (before, after) = (undo.before.as_deref()?, undo.after.as_ref()?);
+        let of_file = || self.edits.iter().filter(|made| made.edit.path == undo.path);
+        if let Some(exact) = of_file().rfind(|made| made.edit.before == *after) {
+            return Some(exact.waited.clone());
+        }
         let undone = |edit: &EditTexts| apply(before, &carried(&edit.after, &edit.before, before)?).ok();
-        let of_file = || self.edits.iter().filter(|edit| edit.path == undo.path);
-        let exact = of_file().rfind(|edit| edit.before == *after);
-        let edit = exact.or_else(|| of_file().rfind(|edit| undone(edit).as_deref() == Some(after)))?;
-        let (accepted, typed) = (edit.accepted.as_deref()?, line_edits(&edit.before, after));
-        if touches(&typed, &line_edits(&edit.before, accepted)) {
+        let MadeEdit { edit, waited } = of_file().rfind(|made| undone(&made.edit).as_deref() == Some(after))?;
+        let typed = line_edits(&edit.before, after);
+        if waited.made || waited.is_apart || touches(&typed, &line_edits(&edit.before, &waited.baseline)) {
             return None;
         }
-        let baseline: Arc<str> = apply(accepted, &carried(&edit.before, after, accepted)?).ok()?.into();
-        Some(FileReview { agent: Arc::clone(after), ..FileReview::new(&undo.path, Some(&baseline)) })
+        let baseline = apply(&waited.baseline, &carried(&edit.before, after, &waited.baseline)?).ok()?;
+        Some(FileReview { baseline: baseline.into(), agent: Arc::clone(after), ..waited.clone() })
     }
 
     /// Takes in an acceptance, from the accepted text before it to the one after it: hunks that waited before an edit are
     /// accepted there too. Where they are one with those of the edit, they wait again after its undo.
     pub(crate) fn accept_earlier(&mut self, path: &str, [from, to]: &[Arc<str>; 2]) {
-        for edit in self.edits.iter_mut().filter(|edit| edit.path == path) {
-            let Some(accepted) = &edit.accepted else { continue };
+        for MadeEdit { waited, .. } in self.edits.iter_mut().filter(|made| made.edit.path == path) {
+            let accepted = &waited.baseline;
             let now = carried(from, to, accepted).and_then(|edits| apply(accepted, &edits).ok());
-            let waited = line_edits(accepted, &edit.before);
+            let before = line_edits(accepted, &waited.agent);
             let is_of = |now: &String| {
                 let is_known = |left: &TextEdit| {
                     let same = |hunk: &TextEdit| accepted[hunk.range.clone()] == now[left.range.clone()];
-                    waited.iter().any(|hunk| hunk.text == left.text && same(hunk))
+                    before.iter().any(|hunk| hunk.text == left.text && same(hunk))
                 };
-                line_edits(now, &edit.before).iter().all(is_known)
+                line_edits(now, &waited.agent).iter().all(is_known)
             };
             if let Some(now) = now.filter(is_of) {
-                edit.accepted = Some(now.into());
+                waited.baseline = now.into();
             }
         }
     }
@@ -110,11 +120,10 @@ impl WorkspaceReview {
             return false;
         }
         let shown = file.map(|file| Arc::clone(&file.agent));
-        let of_undo = |edit: &EditTexts| edit.path == path && *edit.before == *now;
+        let of_undo = |made: &MadeEdit| made.edit.path == path && *made.edit.before == *now;
         let of_redo = |undone: &UndoneTexts| undone.edit.path == path && *undone.edit.after == *now;
         if let (Some(before), Some(place)) = (&shown, self.edits.iter().rposition(of_undo)) {
-            let edit = &self.edits[place];
-            let undo = between(path, before, &edit.before);
+            let undo = between(path, before, &self.edits[place].edit.before);
             self.made(&undo, ChangedBy::Undo);
             return true;
         }
@@ -136,10 +145,10 @@ impl WorkspaceReview {
 
     /// Drops the edits that an undo takes back. A key with a count goes back over several ones.
     fn drop_undone(&mut self, undo: &EditTexts) {
-        let is_of = |edit: &EditTexts| edit.path == undo.path && edit.before == undo.before;
+        let is_of = |made: &MadeEdit| made.edit.path == undo.path && made.edit.before == undo.before;
         let Some(place) = self.edits.iter().rposition(is_of) else { return };
         let mut at = 0..;
-        self.edits.retain(|edit| at.next().is_none_or(|at| at < place || edit.path != undo.path));
+        self.edits.retain(|made| at.next().is_none_or(|at| at < place || made.edit.path != undo.path));
     }
 
     /// Takes in a redo: the text that was accepted before the undo is accepted again, the rest waits. False where
@@ -176,9 +185,7 @@ impl WorkspaceReview {
 
 /// True if an edit stands in the place of another one of the same text, or right beside it.
 fn touches(edits: &[TextEdit], others: &[TextEdit]) -> bool {
-    let beside =
-        |edit: &TextEdit, other: &TextEdit| edit.range.start <= other.range.end && other.range.start <= edit.range.end;
-    edits.iter().any(|edit| others.iter().any(|other| beside(edit, other)))
+    edits.iter().any(|edit| others.iter().any(|other| is_beside(&edit.range, &other.range)))
 }
 
 fn between(path: &str, before: &Arc<str>, after: &Arc<str>) -> FileChange {

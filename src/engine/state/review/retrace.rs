@@ -58,6 +58,13 @@ impl WorkspaceReview {
             ..FileReview::new(path, Some(&start.as_str().into()))
         });
         let steps: Vec<[&str; 2]> = found.places.iter().map(|place| direction.ends(&list[*place])).collect();
+        // The text may come about without a key: the user has typed, and the step stands already.
+        let stands = |[from, to]: &[&str; 2]| {
+            carried(from, to, &file.agent).is_none() && carried(to, from, &file.agent).is_some()
+        };
+        if direction == Direction::Redo && steps.iter().any(stands) {
+            return;
+        }
         let redone = if direction == Direction::Redo { before_typing(&file, &steps) } else { None };
         let Some(file) = redone.or_else(|| after_typing(&file, &steps, &found.texts)) else { return };
         self.files.insert(path.to_owned(), file);

@@ -363,7 +363,7 @@ struct Rejection {
 struct AgentEdit {
     before: Vec<String>,
     after: Vec<String>,
-    /// What was known of its removed lines before it was made.
+    /// Its removed lines as they were known before it was made.
     then: Vec<(String, Known)>,
     known: Vec<(String, Known)>,
     /// The hunks that were accepted before it.
@@ -443,7 +443,7 @@ impl World {
             Act::Type { at, gone, new } => {
                 self.before_typing = Some(self.buffer.clone());
                 self.change((*at, *gone, *new), true);
-                // Typing that makes the text of an undo or a redo is not told from it.
+                // The review takes typing that makes the text of an undo or a redo for that.
                 self.unsure |= self.edits.iter().any(|edit| edit.before == self.buffer)
                     || self.undone_edits.iter().any(|edit| edit.after == self.buffer);
                 self.type_in();
@@ -773,6 +773,17 @@ fn an_undo_behind_an_acceptance_of_several_edits_gives_typed_lines_back_to_the_u
     world.act(&Act::Agent { at: 6, gone: 2, new: 0 });
     world.act(&Act::Accept { hunk: 0, part: None });
     world.act(&Act::TakeBack);
+}
+
+#[test]
+fn a_rejection_that_the_user_made_again_by_typing_is_not_redone() {
+    let mut world = World::new();
+    world.act(&Act::Agent { at: 5, gone: 0, new: 2 });
+    world.act(&Act::Reject { hunk: 0, part: None });
+    world.act(&Act::Agent { at: 8, gone: 0, new: 1 });
+    world.act(&Act::BringBack);
+    world.act(&Act::Type { at: 5, gone: 2, new: 0 });
+    world.act(&Act::Type { at: 8, gone: 1, new: 0 });
 }
 
 proptest! {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::state::journal::FileChange;
 use crate::state::review::file_review::{FileReview, HunkPick};
-use crate::state::review::redone_edits::{EditTexts, UndoneTexts};
+use crate::state::review::redone_edits::{MadeEdit, UndoneTexts};
 use crate::state::review::review_hunk::names;
 use sextant_base::given_secrets::hide_given;
 
@@ -36,7 +36,7 @@ pub(crate) struct WorkspaceReview {
     pub(crate) notes: Vec<ReviewNote>,
     /// The edits of this process that the editor can undo, the oldest first.
     #[serde(skip)]
-    pub(crate) edits: Vec<EditTexts>,
+    pub(crate) edits: Vec<MadeEdit>,
     /// The undos of this process that can be redone, the oldest first.
     #[serde(skip)]
     pub(crate) redoable: Vec<UndoneTexts>,
@@ -156,8 +156,9 @@ impl WorkspaceReview {
 
     /// Takes in an edit of the agent, or an undo of one, in a text that is known.
     pub(crate) fn made(&mut self, change: &FileChange, by: ChangedBy) {
+        let waited = self.waiting(change);
         // Beside typing that is kept apart, the accepted text is not known.
-        let is_apart = self.files.get(&change.path).is_some_and(|file| file.is_apart);
+        let is_apart = waited.is_apart;
         let then = self.accepted_text(change, change.before.as_deref()).filter(|_| !is_apart);
         match by {
             // It counts as typed, as its undo did.
@@ -173,7 +174,7 @@ impl WorkspaceReview {
                 self.redoable.retain(|undone| undone.edit.path != change.path);
             }
         }
-        self.keep_edit(change, then);
+        self.keep_edit(change, waited);
     }
 
     fn take_in(&mut self, change: &FileChange, is_undo: bool) {
