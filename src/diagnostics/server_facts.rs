@@ -91,12 +91,15 @@ pub enum Fact {
     StyleAsWarnings,
     /// One run of it reads a whole package, whichever files are asked about.
     WholePackage,
+    /// It answers about the whole project from what it has read so far: it reports the indexing as progress, and
+    /// publishes each open text once it has read it.
+    AnswersWhileIndexing,
 }
 
 use Fact::{
-    AnswersEarly, AnswersPulls, ChangesByRange, CompilesBeside, HidesTrouble, NoChecker, OneFile, OnlyHeaders,
-    Preamble, PublishesAtPull, PublishesOnce, PullOfBuffer, StyleAsWarnings, TellsWhenLoaded, WholePackage,
-    WokenByRequest,
+    AnswersEarly, AnswersPulls, AnswersWhileIndexing, ChangesByRange, CompilesBeside, HidesTrouble, NoChecker, OneFile,
+    OnlyHeaders, Preamble, PublishesAtPull, PublishesOnce, PullOfBuffer, StyleAsWarnings, TellsWhenLoaded,
+    WholePackage, WokenByRequest,
 };
 
 /// One tool.
@@ -127,7 +130,7 @@ const TOOLS: &[ToolFacts] = &[
     row(&["pylsp"], "", &[PublishesOnce, OneFile]),
     row(&["jedi_language_server", "jedi-language-server"], "", &[PublishesOnce, OneFile]),
     row(&["mypy", "dmypy", "pylsp-mypy"], "mypy", &[]),
-    row(&["clangd"], "", &[PublishesOnce, Preamble, WokenByRequest, OnlyHeaders]),
+    row(&["clangd"], "", &[PublishesOnce, Preamble, WokenByRequest, OnlyHeaders, AnswersWhileIndexing]),
     row(&["bashls", "bash-language-server"], "", &[PublishesOnce]),
     row(&["lua_ls", "lua-language-server", "sumneko.lua"], "", &[PublishesAtPull]),
     row(&["rust-analyzer", "rust_analyzer"], RUST, &[TellsWhenLoaded, CompilesBeside]),
@@ -154,6 +157,11 @@ fn of(name: &str) -> Option<&'static ToolFacts> {
     TOOLS.iter().find(|tool| tool.names.iter().any(|known| is_named(known, &name)))
 }
 
+/// True if there is a row of the tool of this name.
+pub(crate) fn is_known(name: &str) -> bool {
+    of(name).is_some()
+}
+
 /// True if the fact is known of the tool of this name.
 pub fn knows(name: &str, fact: Fact) -> bool {
     of(name).is_some_and(|tool| tool.facts.contains(&fact))
@@ -175,7 +183,7 @@ pub(crate) fn is_of_rust(source: &str) -> bool {
 pub fn handshake() -> Value {
     let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     json!({
-        "tools": TOOLS.iter().filter(|tool| !tool.facts.is_empty()).collect::<Vec<_>>(),
+        "tools": TOOLS,
         "late_ms": ms(LATE),
         "quiet_ms": ms(QUIET),
         "confirm_ms": ms(CONFIRM),
@@ -217,11 +225,15 @@ mod tests {
     }
 
     #[test]
-    fn an_editor_is_given_the_rows_that_say_something() {
+    fn an_editor_is_given_every_row() {
         let given = handshake();
         let clangd = given["tools"].as_array().unwrap().iter().find(|tool| tool["names"][0] == "clangd").unwrap();
-        assert_eq!(clangd["facts"], json!(["publishes_once", "preamble", "woken_by_request", "only_headers"]));
-        assert!(!given["tools"].to_string().contains("mypy"), "an engine alone is of no use there");
+        let facts = ["publishes_once", "preamble", "woken_by_request", "only_headers", "answers_while_indexing"];
+        assert_eq!(clangd["facts"], json!(facts));
+        assert!(
+            given["tools"].to_string().contains("mypy"),
+            "a known one without a fact is not judged by its progress"
+        );
         assert_eq!((&given["late_ms"], &given["most"]), (&json!(120_000), &json!(2_001)));
     }
 }

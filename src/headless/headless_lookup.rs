@@ -11,7 +11,7 @@ use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
 use sextant_diagnostics::model::{DiagnosticsProvider, FileText};
 use sextant_diagnostics::server::LanguageServer;
-use sextant_diagnostics::server::name_requests::LookupError;
+use sextant_diagnostics::server::name_requests::{LookupError, NameAnswer, NameWait};
 use sextant_engine::api::{
     Document, Documents, EditorError, LookupAnswer, NameLookup, SaidOfName, Worth, workspace_edit, worth,
 };
@@ -77,12 +77,14 @@ async fn one(
     let lent = given.iter().map(|file| file.path.clone()).filter(|path| !open.contains(path)).collect();
     server.sync(&given);
     let _lent = Lent { server, files: lent };
-    let result = server.look_up(&file_text(document), wanted.at, &wanted.question, deadline).await;
+    let wait = NameWait { deadline, reading: wanted.reading };
+    let result = server.look_up(&file_text(document), wanted.at, &wanted.question, wait).await;
     let said = match result {
-        Ok(value) => versions(editor, server, &value).await.map(|versions| SaidOfName {
+        Ok(NameAnswer { value, unread }) => versions(editor, server, &value).await.map(|versions| SaidOfName {
             value,
             encoding: server.encoding(),
             versions,
+            unread,
         }),
         Err(error) => Err(error),
     };

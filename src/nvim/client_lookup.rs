@@ -29,6 +29,8 @@ struct WireAnswer {
     value: Value,
     #[serde(default)]
     message: String,
+    /// The work of the server that was open at the answer, in its own words.
+    unread: Option<String>,
     /// `b:changedtick` of the loaded buffers that the answer changes, by their URI. An empty Lua table arrives as an
     /// empty list.
     #[serde(default)]
@@ -88,6 +90,8 @@ pub(super) async fn look_up(
         "most": MOST_PLACES,
         "beside": wanted.beside.iter().map(|path| editor.absolute(path)).collect::<Vec<_>>(),
         "ms": deadline.left_ms(),
+        "spans_project": wanted.question.spans_project(),
+        "reading_ms": u64::try_from(wanted.reading.as_millis()).unwrap_or(u64::MAX),
     });
     let mut guard = CancelOnDrop { channel: Arc::clone(&editor.channel), id, answered: false };
     let answers = editor.channel.call::<List<WireAnswer>>("look_up", &params, &wanted.path, deadline.left()).await;
@@ -106,6 +110,7 @@ fn read(editor: &NvimEditor, answer: WireAnswer) -> LookupAnswer {
             value: answer.value,
             encoding: answer.encoding,
             versions: ticks.into_iter().filter_map(own).collect(),
+            unread: answer.unread,
         }),
         LookupOutcome::Refused => Err(LookupError::Refused(answer.message)),
         LookupOutcome::Outdated => Err(LookupError::Outdated),

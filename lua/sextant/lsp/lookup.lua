@@ -1,4 +1,5 @@
 --- Asks the clients of a buffer about a name in it: its definition, its references, its hover, its renaming.
+local background_work = require('sextant.lsp.background_work')
 local buffers = require('sextant.edit.buffers')
 local neovim = require('sextant.neovim')
 local publishes = require('sextant.lsp.publishes')
@@ -83,6 +84,18 @@ local function refused(job, err)
   end
 end
 
+-- What the client has not read yet: its own work, and the files that were opened for the question.
+local function unread(client, params)
+  local unpublished = 0
+  for _, path in ipairs(params.lent or {}) do
+    local buf = buffers.find(path)
+    if buf and vim.lsp.buf_is_attached(buf, client.id) and not publishes.last(client.id, vim.uri_from_bufnr(buf)) then
+      unpublished = unpublished + 1
+    end
+  end
+  return background_work.unread(client, unpublished)
+end
+
 local function take(job, params, value)
   if not vim.api.nvim_buf_is_loaded(job.buf) or vim.b[job.buf].changedtick ~= params.version then
     return set(job, 'outdated')
@@ -94,7 +107,13 @@ local function take(job, params, value)
   if params.method == RENAME and not ticks_of(value) then
     return set(job, 'outdated')
   end
-  set(job, 'answered', { value = value, ticks = ticks })
+  local left = params.spans_project and unread(job.client, params) or nil
+  -- A server begins to read the project with the first text.
+  if left and not params.read_over then
+    job.request, job.asked = nil, false
+    return
+  end
+  set(job, 'answered', { value = value, ticks = ticks, unread = left })
 end
 
 local function request(job, method, ask, done)
@@ -141,11 +160,14 @@ local function ask(job, params)
   put()
 end
 
--- A client that still starts is asked after its start.
+-- A client that still starts is asked after its start; one that still reads the project, after that or its time.
 local function begin(job, params)
   if job.client:is_stopped() then
     set(job, 'gone', { message = 'the server has stopped' })
   elseif job.client.initialized and params.lent and not job.asked then
+    if params.spans_project and not params.read_over and unread(job.client, params) then
+      return
+    end
     job.asked = true
     ask(job, params)
   end
@@ -183,7 +205,7 @@ end
 
 --- Asks every client of the buffer at once; answers with the first in their order that has content, and those before
 --- it. A client without an answer in time is reported as silent.
----@param params { id: integer, path: string, version: integer, line: integer, column: integer, method: string, new_name: string?, most: integer, ms: integer }
+---@param params { id: integer, path: string, version: integer, line: integer, column: integer, method: string, new_name: string?, most: integer, ms: integer, spans_project: boolean, reading_ms: integer }
 function M.look_up(params, reply)
   local buf = buffers.find(params.path)
   if not buf then
@@ -245,25 +267,28 @@ function M.look_up(params, reply)
   end
   open[params.id] = close
   publishes.watch()
-  unlisten = publishes.listen(function()
-    vim.schedule(function()
-      for _, job in ipairs(closed and {} or jobs) do
-        if not job.answer then
-          begin(job, params)
-        end
+  local function begin_all()
+    for _, job in ipairs(closed and {} or jobs) do
+      if not job.answer then
+        begin(job, params)
       end
-    end)
+    end
+  end
+  unlisten = publishes.listen(function()
+    vim.schedule(begin_all)
   end)
   vim.defer_fn(function()
     look(true)
   end, math.max(1, params.ms))
+  vim.defer_fn(function()
+    params.read_over = true
+    begin_all()
+  end, params.reading_ms)
   lend(params.beside or {}, lent, function()
     return closed
   end, function()
-    params.lent = true
-    for _, job in ipairs(jobs) do
-      begin(job, params)
-    end
+    params.lent = lent
+    begin_all()
     look()
   end)
 end

@@ -2,6 +2,8 @@
 --
 -- Every client's messages are noted, since the facts about the relevant servers come with the first command and a
 -- server reports once. src/diagnostics/server/server_status.rs is the same for a shell.
+local background_work = require('sextant.lsp.background_work')
+
 local M = {}
 
 -- Characters of a message that are kept.
@@ -60,6 +62,7 @@ M.methods = {
   end,
   -- The user configures whether the status is reported. Without it, a compiler's first run ends after all loading.
   ['$/progress'] = function(client_id, params)
+    background_work.progress(client_id, params)
     local token, value = params.token, params.value
     local checked = type(token) == 'string' and token:find('rust-analyzer/flycheck', 1, true)
     if checked and type(value) == 'table' and value.kind == 'end' and not of(client_id).says_so then
@@ -104,6 +107,7 @@ end
 ---@param client_id integer
 function M.forget(client_id)
   moods[client_id] = nil
+  background_work.forget(client_id)
 end
 
 return M

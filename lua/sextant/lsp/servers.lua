@@ -23,6 +23,7 @@ M.PULL = 'textDocument/diagnostic'
 ---| 'changes_by_range'
 ---| 'style_as_warnings'
 ---| 'whole_package'
+---| 'answers_while_indexing'
 
 ---@class sextant.Tool
 ---@field names string[] in lower case; `*name*` is every name with this in it
@@ -41,7 +42,11 @@ M.PULL = 'textDocument/diagnostic'
 
 ---@type sextant.ServerFacts? nil before the first command
 local shared = nil
----@type table<vim.lsp.Client, table<string, true>>
+---@class sextant.KnownFacts
+---@field facts table<string, true>
+---@field is_known boolean the table has a row of the server
+
+---@type table<vim.lsp.Client, sextant.KnownFacts>
 local of_client = setmetatable({}, { __mode = 'k' })
 
 --- Takes the facts that come with the handshake.
@@ -74,23 +79,24 @@ local function is_named(pattern, name)
 end
 
 ---@param client vim.lsp.Client
----@return table<string, true>
-local function facts_of(client)
+---@return sextant.KnownFacts
+local function known_of(client)
   if not shared then
-    return {}
+    return { facts = {}, is_known = false }
   elseif of_client[client] then
     return of_client[client]
   end
   local info = neovim.value(client.server_info)
   local own = info and info.name
-  local found = {}
+  local found = { facts = {}, is_known = false }
   for _, name in ipairs({ client.name:lower(), type(own) == 'string' and own:lower() or nil }) do
     for _, tool in ipairs(shared.tools) do
       local named = vim.iter(tool.names):any(function(pattern)
         return is_named(pattern, name)
       end)
+      found.is_known = found.is_known or named
       for _, fact in ipairs(named and tool.facts or {}) do
-        found[fact] = true
+        found.facts[fact] = true
       end
     end
   end
@@ -106,7 +112,14 @@ end
 ---@param fact sextant.Fact
 ---@return boolean
 function M.knows(client, fact)
-  return facts_of(client)[fact] == true
+  return known_of(client).facts[fact] == true
+end
+
+--- True if the table of facts has a row of the client's server.
+---@param client vim.lsp.Client
+---@return boolean
+function M.is_known(client)
+  return known_of(client).is_known
 end
 
 local TS_REQUEST = 'typescript.tsserverRequest'

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use crate::cargo_units;
-use crate::server::received::{Progress, ProgressValue, SentDiagnostic};
+use crate::server::background_work::{Progress, ProgressValue};
+use crate::server::received::SentDiagnostic;
 
 const TOKEN: &str = "rust-analyzer/flycheck";
 
@@ -69,10 +70,8 @@ impl CompileRuns {
 
     /// Takes a `$/progress` in.
     pub(super) fn progress(&mut self, progress: &Progress, edits: u64) {
-        let Progress { token, value: ProgressValue { kind, message } } = progress;
-        if !token.starts_with(TOKEN) {
-            return;
-        }
+        let Progress { token, value: ProgressValue { kind, message, .. } } = progress;
+        let Some(token) = token.as_str().filter(|token| token.starts_with(TOKEN)) else { return };
         match (kind.as_str(), self.current.as_mut()) {
             ("begin", _) => {
                 if self.open.is_empty() {
@@ -89,7 +88,7 @@ impl CompileRuns {
                 self.checked.extend(target.map(cargo_units::crate_name));
             }
             ("end", Some(run)) => {
-                self.open.remove(token.as_str());
+                self.open.remove(token);
                 if self.open.is_empty() {
                     run.ended = Some(Instant::now());
                     self.mute = if run.spoke { 0 } else { self.mute + 1 };
@@ -185,7 +184,7 @@ mod tests {
     use super::*;
 
     fn progress(runs: &mut CompileRuns, token: &str, kind: &str, edits: u64) {
-        let value = ProgressValue { kind: kind.into(), message: Some("my-shop (lib)".into()) };
+        let value = ProgressValue { kind: kind.into(), title: None, message: Some("my-shop (lib)".into()) };
         runs.progress(&Progress { token: token.into(), value }, edits);
     }
 

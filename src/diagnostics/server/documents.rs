@@ -134,6 +134,11 @@ impl SentDocuments {
         self.files.get(path).filter(|document| document.open)
     }
 
+    /// The number of open texts about which nothing was published since they were sent.
+    pub(super) fn unpublished(&self) -> usize {
+        self.files.values().filter(|document| document.open && document.published.since_sent.is_empty()).count()
+    }
+
     pub(crate) fn get_mut(&mut self, path: &str) -> Option<&mut OpenDocument> {
         self.files.get_mut(path).filter(|document| document.open)
     }

@@ -1,5 +1,6 @@
 //! A language server without an editor, as a provider of diagnostics: the state that outlives its restarts.
 
+mod background_work;
 mod client_capabilities;
 mod compile_check;
 mod compile_runs;
@@ -42,13 +43,14 @@ use crate::disk;
 use crate::late_signal::LateSignal;
 use crate::model::{FileText, Freshness, Report};
 use crate::policy::confidence;
+use crate::server::background_work::BackgroundWork;
 use crate::server::compile_runs::CompileRuns;
 use crate::server::documents::{DocumentNotice, OpenDocument, SentDocuments, Settled};
 use crate::server::late_answers::LateAnswers;
 use crate::server::liveness::Patience;
 use crate::server::provider::Settling;
 use crate::server::push_freshness::{SettleVerdict, judge};
-use crate::server::received::{Progress, Publish, SentDiagnostic, WantedEdit};
+use crate::server::received::{Publish, SentDiagnostic, WantedEdit};
 use crate::server::server_client::ServerConnection;
 use crate::server::server_config::ServerConfig;
 use crate::server::server_status::Mood;
@@ -112,6 +114,7 @@ pub(crate) struct Observed {
     languages: Mutex<Option<Vec<String>>>,
     pub mood: Mood,
     pub compiler: Mutex<CompileRuns>,
+    pub background: Mutex<BackgroundWork>,
     /// The compiler's diagnostics of all files when they were last asked for.
     last_compiled: Mutex<LastRun<Vec<SentDiagnostic>>>,
     pub patience: Patience,
@@ -287,13 +290,6 @@ impl Inner {
 
     pub(crate) fn bump(&self) {
         self.news.send_modify(|count| *count += 1);
-    }
-
-    /// Takes the progress of a compiler in.
-    fn progressed(&self, progress: &Progress) {
-        let edits = lock(&self.documents).edits;
-        lock(&self.observed.compiler).progress(progress, edits);
-        self.bump();
     }
 
     /// Takes a publish in. A publish that amends a delivered answer becomes a late report.

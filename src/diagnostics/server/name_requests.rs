@@ -1,6 +1,7 @@
 //! Questions to a server about a name at a place, and the answers as they came.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use lsp_types::{
     DefinitionRequest, HoverRequest, LspAny, PrepareRenameRequest, ReferencesRequest, RenameRequest, Request,
@@ -29,6 +30,11 @@ pub enum NameQuestion {
 }
 
 impl NameQuestion {
+    /// True if the answer is about the whole project.
+    pub fn spans_project(&self) -> bool {
+        matches!(self, Self::References | Self::Rename { .. })
+    }
+
     /// The request's method in the protocol.
     pub fn method(&self) -> &'static str {
         match self {
@@ -58,6 +64,22 @@ pub enum LookupError {
     Gone(String),
 }
 
+/// An answer of a server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NameAnswer {
+    pub value: LspAny,
+    /// The server's own words for what it was still reading, such as `indexing 3/66`: the answer may lack that part.
+    pub unread: Option<String>,
+}
+
+/// The waits of a question.
+#[derive(Clone, Copy, Debug)]
+pub struct NameWait {
+    pub deadline: Deadline,
+    /// The longest wait for a server that still reads the project, if the question is about all of it.
+    pub reading: Duration,
+}
+
 impl From<RequestError> for LookupError {
     fn from(error: RequestError) -> Self {
         match error {
@@ -73,40 +95,63 @@ impl From<RequestError> for LookupError {
 impl LanguageServer {
     /// Sends the question about the name at a place (in bytes of its line). Starts the server and gives it the text if
     /// it lacks either. The answer counts in units of [`Self::encoding`]; the question changes nothing.
+    ///
+    /// A server begins to read the project with the first text: the question is repeated if that goes on at the answer.
     pub async fn look_up(
         &self,
         file: &FileText,
         at: Position,
         question: &NameQuestion,
-        deadline: Deadline,
-    ) -> Result<LspAny, LookupError> {
+        wait: NameWait,
+    ) -> Result<NameAnswer, LookupError> {
         self.inner.tell(|documents| documents.sync(std::slice::from_ref(file)));
         supervise::start(&self.inner);
-        let run = self.running(deadline).await?;
+        let run = self.running(wait.deadline).await?;
         if !offers(&run, question) {
             return Err(LookupError::NotOffered);
         }
+        let reading = Deadline::after(wait.reading);
+        loop {
+            if question.spans_project() {
+                self.rest(&run, reading.left()).await;
+            }
+            let value = self.asked_once(&run, file, at, question, wait.deadline).await?;
+            let unread = self.unread(&run).filter(|_| question.spans_project());
+            if unread.is_none() || reading.passed() {
+                return Ok(NameAnswer { value, unread });
+            }
+        }
+    }
+
+    async fn asked_once(
+        &self,
+        run: &ServerConnection,
+        file: &FileText,
+        at: Position,
+        question: &NameQuestion,
+        deadline: Deadline,
+    ) -> Result<LspAny, LookupError> {
         let index = LineIndex::new(&file.text);
         let at = index.position(&file.text, index.offset(&file.text, at, Encoding::Utf8), run.encoding);
         let uri = path::to_uri(&self.inner.root.join(&file.path));
         let uri = uri.ok_or_else(|| LookupError::Refused("the path has no URI".to_owned()))?;
         let mut params = json!({"textDocument": {"uri": uri}, "position": at});
         let answer = match question {
-            NameQuestion::Definition => self.put::<DefinitionRequest>(&run, &params, deadline).await?,
-            NameQuestion::Hover => self.put::<HoverRequest>(&run, &params, deadline).await?,
+            NameQuestion::Definition => self.put::<DefinitionRequest>(run, &params, deadline).await?,
+            NameQuestion::Hover => self.put::<HoverRequest>(run, &params, deadline).await?,
             NameQuestion::References => {
                 params["context"] = json!({"includeDeclaration": true});
-                self.put::<ReferencesRequest>(&run, &params, deadline).await?
+                self.put::<ReferencesRequest>(run, &params, deadline).await?
             }
             NameQuestion::Rename { new_name } => {
-                if prepares(&run) {
-                    let place = self.put::<PrepareRenameRequest>(&run, &params, deadline).await?;
+                if prepares(run) {
+                    let place = self.put::<PrepareRenameRequest>(run, &params, deadline).await?;
                     if place.is_null() {
                         return Err(LookupError::Refused("this cannot be renamed".to_owned()));
                     }
                 }
                 params["newName"] = json!(new_name);
-                self.put::<RenameRequest>(&run, &params, deadline).await?
+                self.put::<RenameRequest>(run, &params, deadline).await?
             }
         };
         let documents = lock(&self.inner.documents);

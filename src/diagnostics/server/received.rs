@@ -16,7 +16,7 @@ pub(super) fn read<T: DeserializeOwned>(sent: &LspAny) -> Option<T> {
 }
 
 /// A field that may be of another type.
-fn fitting<'de, D: Deserializer<'de>, T: DeserializeOwned>(field: D) -> Result<Option<T>, D::Error> {
+pub(super) fn fitting<'de, D: Deserializer<'de>, T: DeserializeOwned>(field: D) -> Result<Option<T>, D::Error> {
     LspAny::deserialize(field).map(|sent| T::deserialize(sent).ok())
 }
 
@@ -273,20 +273,6 @@ pub(super) struct ServerStatus {
     #[serde(deserialize_with = "fitting")]
     pub(super) quiescent: Option<bool>,
     #[serde(deserialize_with = "fitting")]
-    pub(super) message: Option<String>,
-}
-
-/// `$/progress`, as far as it has a text for a token: those of servers' own work.
-#[derive(Debug, Deserialize)]
-pub(super) struct Progress {
-    pub(super) token: String,
-    pub(super) value: ProgressValue,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct ProgressValue {
-    pub(super) kind: String,
-    #[serde(default, deserialize_with = "fitting")]
     pub(super) message: Option<String>,
 }
 

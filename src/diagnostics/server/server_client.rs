@@ -92,6 +92,11 @@ impl ServerConnection {
         &self.names[1]
     }
 
+    /// True if the table of facts has a row of it.
+    pub(crate) fn is_known(&self) -> bool {
+        self.names.iter().any(|name| server_facts::is_known(name))
+    }
+
     pub(crate) fn knows(&self, fact: Fact) -> bool {
         self.names.iter().any(|name| server_facts::knows(name, fact))
     }
@@ -171,6 +176,7 @@ pub(super) async fn start(inner: &Arc<Inner>, run: u64) -> Result<ServerConnecti
     })?;
     inner.observed.mood.forget();
     lock(&inner.observed.compiler).forget();
+    lock(&inner.observed.background).forget();
     inner.observed.patience.forget(connection.process);
     let failed = |reason: String| StartError { reason, fatal: false };
     let answer = connection

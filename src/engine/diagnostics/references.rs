@@ -1,6 +1,7 @@
 //! The files in reach that a language server's references name.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use futures::future::join_all;
 
@@ -44,9 +45,10 @@ async fn users(workspace: &Workspace, place: &NamePlace, deadline: Deadline) -> 
     let document = workspace.editor.read(&place.path).await.ok()?;
     let at = LineIndex::new(&document.text).position(&document.text, place.offset, Encoding::Utf8);
     let (path, version, question) = (document.path, document.version, NameQuestion::References);
-    let wanted = NameLookup { path, version, at, question, beside: Vec::new() };
+    let wanted = NameLookup { path, version, at, question, beside: Vec::new(), reading: Duration::ZERO };
     let answers = workspace.editor.look_up(&wanted, deadline).await.ok()?;
-    let found = answers.into_iter().filter_map(|answer| answer.said.ok());
+    // An answer from a part of the project leaves users out.
+    let found = answers.into_iter().filter_map(|answer| answer.said.ok()).filter(|found| found.unread.is_none());
     let found = found.into_iter().find(|found| worth(&wanted.question, &found.value) == Worth::Something)?;
     let places = places(&found.value);
     let inside = |place: &crate::editor::editor_lookup::NamedPlace| path::relative(workspace.root.path(), &place.file);

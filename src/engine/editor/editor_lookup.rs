@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -24,6 +25,8 @@ pub struct NameLookup {
     /// Other files that may hold the name. The servers get them with the question: a server that has just been started
     /// answers before it has found the files of the project.
     pub beside: Vec<String>,
+    /// The longest wait for a server that still reads the project, if the question is about all of it.
+    pub reading: Duration,
 }
 
 /// The answer of one server.
@@ -42,6 +45,8 @@ pub struct SaidOfName {
     pub encoding: Encoding,
     /// The versions of the documents that it would change, as far as the editor has them open.
     pub versions: BTreeMap<String, i64>,
+    /// The server's own words for what it was still reading, such as `indexing 3/66`: the answer may lack that part.
+    pub unread: Option<String>,
 }
 
 /// A place that a server names; the range is in the server's unit.

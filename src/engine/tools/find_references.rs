@@ -8,14 +8,14 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::editor::editor_lookup::{MOST_PLACES, SaidOfName, places};
+use crate::editor::editor_lookup::{MOST_PLACES, places};
 use crate::editor::event::QuickfixEntry;
 use crate::plan::StepKind;
 use crate::state::call_summary::Subject;
 use crate::state::edit_service::EditService;
 use crate::state::task::TaskWork;
 use crate::state::workspace::Workspace;
-use crate::tools::symbol_lookup::{self, AnsweredName};
+use crate::tools::symbol_lookup::{self, AnsweredName, PlaceAnswer};
 use crate::tools::tool::{Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::Failure;
@@ -103,27 +103,36 @@ impl Tool for FindReferences {
     }
 }
 
+/// The uses of a name as entries of a list.
+pub(crate) struct ListedUses {
+    pub(crate) entries: Vec<QuickfixEntry>,
+    /// What the list may lack.
+    pub(crate) notes: Vec<String>,
+}
+
 /// The uses of a symbol as its server knows them, without the declaration, as entries of a list.
 ///
 /// # Errors
 /// No server answers, or there is no such symbol.
-pub(crate) async fn uses(edits: &EditService, symbol: &str) -> Result<Vec<QuickfixEntry>, Failure> {
+pub(crate) async fn uses(edits: &EditService, symbol: &str) -> Result<ListedUses, Failure> {
     let asked = symbol_lookup::ask(&edits.workspace, symbol, None, &NameQuestion::References).await?;
     let mut by_file: BTreeMap<PathBuf, Vec<Range>> = BTreeMap::new();
     for place in places(&asked.said.value) {
         by_file.entry(place.file).or_default().push(place.range);
     }
     let (_, uses) = without_declaration(&edits.workspace.root, &asked, by_file);
-    Ok(entries(&edits.workspace, &uses, asked.said.encoding).await)
+    let entries = entries(&edits.workspace, &uses, asked.said.encoding).await;
+    Ok(ListedUses { entries, notes: asked.notes })
 }
 
 /// Places that a server has named, as entries of a list. Those outside of the workspace are left out.
-pub(crate) async fn listed(workspace: &Workspace, said: &SaidOfName) -> Vec<QuickfixEntry> {
+pub(crate) async fn listed(workspace: &Workspace, answer: PlaceAnswer) -> ListedUses {
     let mut by_file: BTreeMap<PathBuf, Vec<Range>> = BTreeMap::new();
-    for place in places(&said.value) {
+    for place in places(&answer.said.value) {
         by_file.entry(place.file).or_default().push(place.range);
     }
-    entries(workspace, &by_file, said.encoding).await
+    let entries = entries(workspace, &by_file, answer.said.encoding).await;
+    ListedUses { entries, notes: answer.notes }
 }
 
 async fn entries(

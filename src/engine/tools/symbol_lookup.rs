@@ -32,7 +32,7 @@ pub(crate) struct AnsweredName {
     /// The server that answered.
     pub(crate) provider: String,
     pub(crate) said: SaidOfName,
-    /// Servers that gave no answer in time.
+    /// Servers that gave no answer in time, and what the answer may lack.
     pub(crate) notes: Vec<String>,
 }
 
@@ -72,11 +72,11 @@ pub(crate) async fn ask_at(
     offset: usize,
     name: &str,
     question: &NameQuestion,
-) -> Result<SaidOfName, Failure> {
+) -> Result<PlaceAnswer, Failure> {
     let checks = &workspace.config.diagnostics;
     let deadline = Deadline::after_ms(checks.timeout_ms.max(checks.start_timeout_ms).max(PATIENCE_MS));
     let asked = at_place(workspace, document, NameAt { offset, name }, question, deadline).await?;
-    asked.map(|answer| answer.said).ok_or_else(outdated)
+    asked.ok_or_else(outdated)
 }
 
 /// `None` where the answer belongs to an older text.
@@ -100,10 +100,11 @@ struct NameAt<'n> {
 }
 
 /// An answer of a server about a place.
-struct PlaceAnswer {
+pub(crate) struct PlaceAnswer {
     provider: String,
-    said: SaidOfName,
-    notes: Vec<String>,
+    pub(crate) said: SaidOfName,
+    /// Servers that gave no answer in time, and what the answer may lack.
+    pub(crate) notes: Vec<String>,
 }
 
 /// `None` where the answer belongs to an older text.
@@ -126,7 +127,8 @@ async fn at_place(
     let at = index.position(&document.text, offset, Encoding::Utf8);
     let beside = beside(&workspace.root, document, name, question).await;
     let (path, version) = (document.path.clone(), document.version);
-    let wanted = NameLookup { path, version, at, question: question.clone(), beside };
+    let reading = deadline.left() / 3 * 2;
+    let wanted = NameLookup { path, version, at, question: question.clone(), beside, reading };
     let answers = match workspace.editor.look_up(&wanted, deadline).await {
         Err(EditorError::Stale(_)) => return Ok(None),
         answers => answers?,
@@ -137,6 +139,9 @@ async fn at_place(
             Ok(said) if worth(question, &said.value) == Worth::Something => {
                 if workspace.editor.read(&wanted.path).await?.version != wanted.version {
                     return Ok(None);
+                }
+                if let Some(unread) = &said.unread {
+                    notes.push(of_a_part(question, name, provider, unread)?);
                 }
                 return Ok(Some(PlaceAnswer { provider: provider.clone(), said: said.clone(), notes }));
             }
@@ -150,9 +155,24 @@ async fn at_place(
     Err(unanswered(question, name, &document.path, &answers))
 }
 
+/// The note on an answer of a server that has not read the whole project.
+///
+/// # Errors
+/// A rename, which would leave the old name where the server has not read.
+fn of_a_part(question: &NameQuestion, name: &str, provider: &str, unread: &str) -> Result<String, Failure> {
+    let words = format!("{provider} has not read the whole project yet ({})", clean(unread));
+    match question {
+        NameQuestion::Rename { .. } => Err(tool_failure(
+            format!("{words}: a rename of {name} would miss uses of it; nothing was changed"),
+            "ask again when it is done",
+        )),
+        _ => Ok(format!("{words}: more uses of {name} may follow; ask again when it is done")),
+    }
+}
+
 /// The other files of the language that hold the name, for a question about all of them.
 async fn beside(root: &Root, document: &Document, name: &str, question: &NameQuestion) -> Vec<String> {
-    if !matches!(question, NameQuestion::References | NameQuestion::Rename { .. }) {
+    if !question.spans_project() {
         return Vec::new();
     }
     let (root, own, name) = (root.clone(), document.path.clone(), name.to_owned());
@@ -246,6 +266,9 @@ fn words(question: &NameQuestion, answer: &LookupAnswer) -> String {
     match &answer.said {
         Ok(said) if worth(question, &said.value) == Worth::Unreadable => {
             format!("{provider} answered what cannot be read")
+        }
+        Ok(SaidOfName { unread: Some(unread), .. }) => {
+            format!("{provider} found nothing so far ({})", clean(unread))
         }
         Ok(_) => format!("{provider} found nothing"),
         Err(LookupError::TimedOut) => format!("{provider} did not answer in time"),

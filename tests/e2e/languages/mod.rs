@@ -2,6 +2,7 @@
 
 mod closed_files;
 pub(crate) mod headers;
+mod indexing;
 mod members;
 pub(crate) mod rows;
 mod small_replies;

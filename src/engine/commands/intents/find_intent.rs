@@ -14,7 +14,8 @@ use crate::state::edit_service::EditService;
 use crate::state::request::Request;
 use crate::state::workspace::Workspace;
 use crate::target;
-use crate::tools::{find_references, search_tool};
+use crate::tools::find_references::{self, ListedUses};
+use crate::tools::search_tool;
 use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
 use sextant_base::positions::LineIndex;
@@ -119,13 +120,14 @@ async fn known_uses(edits: &EditService, found: &SymbolPath) -> Result<Option<Di
 }
 
 /// The uses as a list; `None` without any.
-fn as_list(entries: Vec<QuickfixEntry>, found: &str) -> Option<DirectAnswer> {
+fn as_list(ListedUses { entries, notes }: ListedUses, found: &str) -> Option<DirectAnswer> {
     if entries.is_empty() {
         return None;
     }
     let line = |entry: &QuickfixEntry| format!("{}:{}: {}", entry.path, entry.line, entry.text);
     let text = entries.iter().map(line).collect::<Vec<_>>().join("\n");
-    let summary = format!("{} to {found}", counted(entries.len(), "reference"));
+    let lacking = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
+    let summary = format!("{} to {found}{lacking}", counted(entries.len(), "reference"));
     let request = format!("uses of {found}");
     Some(DirectAnswer::new(text, summary).showing(Event::Places { request, entries }))
 }
@@ -140,7 +142,7 @@ pub(crate) async fn direct_uses(
 ) -> Result<Option<DirectAnswer>, Failure> {
     if let Some(imported) = only_imported(&edits.workspace, request, given).await {
         let reason = match imported.uses(&edits.workspace).await {
-            Ok(entries) if !entries.is_empty() => return Ok(as_list(entries, given)),
+            Ok(uses) if !uses.entries.is_empty() => return Ok(as_list(uses, given)),
             Ok(_) => None,
             Err(failure) => Some(failure.message),
         };

@@ -5,11 +5,12 @@ use std::ops::Range;
 use crate::commands::intents::intent_answer::DirectAnswer;
 use crate::editor::Document;
 use crate::editor::editor_lookup::places;
-use crate::editor::event::{Event, QuickfixEntry};
+use crate::editor::event::Event;
 use crate::state::request::Request;
 use crate::state::workspace::Workspace;
 use crate::target;
-use crate::tools::{find_definition, find_references, symbol_lookup};
+use crate::tools::find_references::{self, ListedUses};
+use crate::tools::{find_definition, symbol_lookup};
 use sextant_base::failure::Failure;
 use sextant_base::one_line::clean;
 use sextant_base::path;
@@ -61,7 +62,7 @@ impl ImportedName {
     pub(crate) async fn defined(&self, workspace: &Workspace) -> DirectAnswer {
         let (document, at) = (&self.document, self.range.start);
         let said = symbol_lookup::ask_at(workspace, document, at, self.name(), &NameQuestion::Definition).await;
-        let found = said.as_ref().map(|said| (places(&said.value).into_iter().next(), said.encoding));
+        let found = said.as_ref().map(|answer| (places(&answer.said.value).into_iter().next(), answer.said.encoding));
         let away = match found {
             Ok((Some(place), encoding)) => match path::relative(workspace.root.path(), &place.file) {
                 Some(path) => match target::document(workspace, &path).await {
@@ -99,10 +100,10 @@ impl ImportedName {
     ///
     /// # Errors
     /// No server answers; the message has the reason of each.
-    pub(crate) async fn uses(&self, workspace: &Workspace) -> Result<Vec<QuickfixEntry>, Failure> {
+    pub(crate) async fn uses(&self, workspace: &Workspace) -> Result<ListedUses, Failure> {
         let (document, at) = (&self.document, self.range.start);
-        let said = symbol_lookup::ask_at(workspace, document, at, self.name(), &NameQuestion::References).await?;
-        Ok(find_references::listed(workspace, &said).await)
+        let answer = symbol_lookup::ask_at(workspace, document, at, self.name(), &NameQuestion::References).await?;
+        Ok(find_references::listed(workspace, answer).await)
     }
 }
 
