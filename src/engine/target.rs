@@ -6,11 +6,14 @@ use crate::state::workspace::Workspace;
 use crate::symbol_search;
 use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::one_line::clean;
+use sextant_diagnostics::syntax;
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;
 use sextant_text::symbols::language::{self, Language};
 use sextant_text::symbols::outline::{NotFound, Outline};
+use sextant_text::symbols::path_spelling;
 use sextant_text::symbols::symbol_path::SymbolPath;
+use sextant_text::symbols::whole_word::holds_word;
 
 /// A symbol in its document.
 #[derive(Debug)]
@@ -53,7 +56,7 @@ pub(crate) async fn place(workspace: &Workspace, given: &str) -> Result<SymbolPl
     let outline = Outline::parse(language, &document.text);
     match outline.find(&names) {
         Ok(symbol) => Ok(SymbolPlace { document, language, outline, symbol, names }),
-        Err(not_found) => Err(unknown(&document.path, &names, &not_found)),
+        Err(not_found) => Err(missing_in(&document, &outline, &names, &not_found)),
     }
 }
 
@@ -116,7 +119,7 @@ pub(crate) async fn places_in_scope(
             let symbol = symbols.first().copied().unwrap_or_default();
             Ok((SymbolPlace { document, language, outline, symbol, names }, symbols))
         }
-        Err(not_found) => Err(unknown(&document.path, &names, &not_found)),
+        Err(not_found) => Err(missing_in(&document, &outline, &names, &not_found)),
     }
 }
 
@@ -153,6 +156,22 @@ pub(crate) fn no_grammar(path: &str) -> Failure {
     tool_failure(
         format!("{path} is in a language without symbols here"),
         "use edit_file with old_string and new_string",
+    )
+}
+
+/// The failure for a name that no single symbol of a file has. Text that does not parse may hide the symbol.
+fn missing_in(document: &Document, outline: &Outline, names: &str, missing: &NotFound) -> Failure {
+    let path = &document.path;
+    let is_hidden = outline.has_errors && holds_word(&document.text, path_spelling::last_name(names));
+    if missing.is_ambiguous || !is_hidden {
+        return unknown(path, names, missing);
+    }
+    let errors = syntax::check(path, &document.text).unwrap_or_default();
+    let first = errors.first().and_then(|error| Some((error.location.range()?.start.line + 1, &error.message)));
+    let place = first.map_or_else(String::new, |(line, message)| format!(" from line {line} on ({message})"));
+    tool_failure(
+        format!("no single symbol {names} in {path}, which does not parse{place}: that may hide it"),
+        "edit_file repairs its text, which needs no symbols",
     )
 }
 

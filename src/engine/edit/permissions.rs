@@ -23,6 +23,7 @@ use sextant_model::request_kind;
 use sextant_text::symbols::language;
 use sextant_text::symbols::path_spelling;
 use sextant_text::symbols::symbol_path::SymbolPath;
+use sextant_text::symbols::whole_word::holds_word;
 
 /// Refuses an edit that goes further than the task was asked to go. Called before anything is written.
 pub(crate) fn permit(needs_providers: bool, work: &mut TaskWork, wanted: &[EditRequest]) -> Result<(), Failure> {
@@ -76,7 +77,7 @@ const GOES: &str = "rid gone dead unused unneeded needless superfluous redundant
 /// deletes what it was to write.
 fn keep_wanted(work: &TaskWork, wanted: &[EditRequest]) -> Result<(), Failure> {
     let request = &work.journal.request;
-    let goes = || GOES.split_whitespace().any(|word| authority::has_word(&request.to_lowercase(), word));
+    let goes = || GOES.split_whitespace().any(|word| holds_word(&request.to_lowercase(), word));
     if work.intent.client.is_some() || work.intent.is_direct || !wanted.iter().all(only_deletes) || goes() {
         return Ok(());
     }
@@ -84,7 +85,7 @@ fn keep_wanted(work: &TaskWork, wanted: &[EditRequest]) -> Result<(), Failure> {
         let names = SymbolPath::parse(path).names;
         let name = path_spelling::last_name(&names);
         !name.is_empty()
-            && authority::has_word(request, name)
+            && holds_word(request, name)
             && !authority::says(request, path, &work.scope)
             && !authority::put_elsewhere(&work.journal, path)
     };

@@ -20,6 +20,7 @@ use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
 use sextant_text::symbols::path_spelling;
 use sextant_text::symbols::symbol_path::SymbolPath;
+use sextant_text::symbols::whole_word::holds_word;
 
 /// Groups that the way out of too much noise names.
 pub(crate) const KINDS: usize = 4;
@@ -129,7 +130,7 @@ pub(crate) fn lost(wanted: &[EditRequest]) -> Vec<String> {
             let start = offset_after(symbol.name_range.start, hunks);
             let renamed = fresh.iter().any(|new_one| new.symbols[*new_one].name_range.start == start);
             // A text that does not parse is no evidence of a loss.
-            let unread = new.has_errors && has_word(after, &symbol.name);
+            let unread = new.has_errors && holds_word(after, &symbol.name);
             if !inside && !renamed && !unread {
                 gone.push((SymbolPath::new(path, &old_names[index]).to_string(), symbol.name.clone()));
             }
@@ -160,10 +161,6 @@ pub(crate) fn made_here(journal: &Journal, lost: &str) -> bool {
         let before = change.before.as_deref().unwrap_or_default();
         Outline::parse(language, before).find_all(&lost.names).is_err()
     })
-}
-
-pub(crate) fn has_word(text: &str, word: &str) -> bool {
-    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|found| found == word)
 }
 
 /// True if words ask for a symbol to go. Either the symbol stands right after a word of removal; or that word refers to

@@ -96,6 +96,13 @@ impl EditSymbol {
         if hunks.is_empty() {
             return Err(tool_failure("the symbol is like that already", "nothing has to be changed"));
         }
+        if action == SymbolAction::Replace {
+            let new = Outline::parse(language, &after);
+            let is_hidden = new.has_errors && new.find(names).is_err();
+            notes.extend(
+                is_hidden.then(|| format!("the new text does not parse and hides {names}: edit_file repairs it")),
+            );
+        }
         Ok(Worked { hunks, notes, of_symbols: true })
     }
 }

@@ -36,6 +36,7 @@ use sextant_store::workspace::workspace_files::{self, MOST_FILES};
 use sextant_text::edits::{TextEdit, apply_text, hunks};
 use sextant_text::symbols::outline::{Outline, Symbol};
 use sextant_text::symbols::symbol_path::SymbolPath;
+use sextant_text::symbols::whole_word::holds_word;
 
 /// Most lines with the old name that are shown.
 const SHOWN: usize = 8;
@@ -286,8 +287,7 @@ fn texts(document: &Document, edits: Vec<(Range, String)>, asked: &AnsweredName)
     texts.sort_by_key(|edit| (edit.range.start, edit.range.end));
     texts.dedup();
     let fits = |edit: &TextEdit| {
-        edit.range.is_empty()
-            || document.text.get(edit.range.clone()).is_some_and(|old| symbol_lookup::holds_word(old, &asked.name))
+        edit.range.is_empty() || document.text.get(edit.range.clone()).is_some_and(|old| holds_word(old, &asked.name))
     };
     texts.iter().all(fits).then_some(texts)
 }

@@ -15,6 +15,7 @@ use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files::{self, MOST_FILES};
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Symbol;
+use sextant_text::symbols::whole_word::holds_word;
 
 /// The least time, in milliseconds, that a server may take: one that is cold reads the project first.
 const PATIENCE_MS: u64 = 10_000;
@@ -190,13 +191,6 @@ async fn beside(root: &Root, document: &Document, name: &str, question: &NameQue
     };
     // Many files are read: a stop must not have to wait for that.
     tokio::task::spawn_blocking(look).await.unwrap_or_default()
-}
-
-/// True if a text contains this name as a whole word.
-pub(crate) fn holds_word(text: &str, name: &str) -> bool {
-    let word = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(name)
-        .any(|(at, found)| !text[..at].ends_with(word) && !text[at + found.len()..].starts_with(word))
 }
 
 /// The byte of a symbol's own name: behind the type, where it is defined outside of that (`Circle::area`).

@@ -16,6 +16,7 @@ pub mod spelled_text;
 pub mod symbol_kind;
 pub mod symbol_path;
 pub mod unchecked_code;
+pub mod whole_word;
 
 #[cfg(test)]
 mod language_tests;

@@ -2,6 +2,7 @@
 
 mod closed_files;
 pub(crate) mod headers;
+mod hidden_symbols;
 mod indexing;
 mod members;
 pub(crate) mod rows;
