@@ -287,7 +287,8 @@ async fn a_server_s_bad_edit_changes_nothing_and_is_said() {
     for (what, words, times, answer) in bad {
         let (project, told, asked) = renamed(answer).await;
         assert!(told.contains(words), "{what}: {told}");
-        assert_eq!(asked, times, "{what}: {told}");
+        // A server that has published nothing about the text may not have read it: it is asked for some time.
+        assert!(asked == times || what == "nothing" && asked > times, "{what}: {told}");
         assert_eq!(project.read("a.py"), TEXT, "{what}");
         let files: BTreeSet<_> = project.bytes().into_iter().map(|(path, _)| path).collect();
         assert_eq!(files.len(), 2, "{what}: {files:?}");

@@ -17,6 +17,15 @@ use sextant_base::lock::lock;
 use sextant_base::path;
 use sextant_base::positions::{Encoding, LineIndex, Position};
 
+/// The time for a question to a server that was mute until then: it may have nothing to report on a file, and answer.
+const MUTE: Duration = Duration::from_secs(2);
+
+/// The time in which a server may still read a text that it has published nothing about. bash-language-server answers
+/// with nothing until it has.
+const READS: Duration = Duration::from_secs(3);
+
+const AGAIN: Duration = Duration::from_millis(100);
+
 /// A question about the name at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NameQuestion {
@@ -110,12 +119,20 @@ impl LanguageServer {
         if !offers(&run, question) {
             return Err(LookupError::NotOffered);
         }
-        let reading = Deadline::after(wait.reading);
+        let (reading, first) = (Deadline::after(wait.reading), Deadline::after(READS.min(wait.reading)));
         loop {
             if question.spans_project() {
                 self.rest(&run, reading.left()).await;
             }
             let value = self.asked_once(&run, file, at, question, wait.deadline).await?;
+            let is_nothing = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+            if is_nothing && question.spans_project() && !first.passed() && self.may_be_unread(&file.path) {
+                tokio::time::sleep(AGAIN).await;
+                continue;
+            }
+            if value.is_null() && matches!(question, NameQuestion::Rename { .. }) && prepares(&run) {
+                return Err(LookupError::Refused("this cannot be renamed".to_owned()));
+            }
             let unread = self.unread(&run).filter(|_| question.spans_project());
             if unread.is_none() || reading.passed() {
                 return Ok(NameAnswer { value, unread });
@@ -144,11 +161,8 @@ impl LanguageServer {
                 self.put::<ReferencesRequest>(run, &params, deadline).await?
             }
             NameQuestion::Rename { new_name } => {
-                if prepares(run) {
-                    let place = self.put::<PrepareRenameRequest>(run, &params, deadline).await?;
-                    if place.is_null() {
-                        return Err(LookupError::Refused("this cannot be renamed".to_owned()));
-                    }
+                if prepares(run) && self.put::<PrepareRenameRequest>(run, &params, deadline).await?.is_null() {
+                    return Ok(LspAny::Null);
                 }
                 params["newName"] = json!(new_name);
                 self.put::<RenameRequest>(run, &params, deadline).await?
@@ -172,16 +186,25 @@ impl LanguageServer {
         lock(&self.inner.documents).get(path).map(|known| Arc::clone(&known.text))
     }
 
+    /// True if the server may not have read the text yet: it has published nothing about that.
+    fn may_be_unread(&self, path: &str) -> bool {
+        lock(&self.inner.documents).get(path).is_some_and(|known| known.published.since_sent.is_empty())
+    }
+
     async fn put<R: Request>(
         &self,
         run: &ServerConnection,
         params: &Value,
         deadline: Deadline,
     ) -> Result<LspAny, LookupError> {
+        let given_up = async {
+            self.inner.observed.patience.end(deadline).await;
+            tokio::time::sleep(MUTE.min(deadline.left())).await;
+        };
         tokio::select! {
             biased;
             answer = run.connection.request::<R>(params, deadline.left()) => Ok(answer?),
-            () = self.inner.observed.patience.end(deadline) => Err(LookupError::TimedOut),
+            () = given_up => Err(LookupError::TimedOut),
         }
     }
 

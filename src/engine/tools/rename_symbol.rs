@@ -1,5 +1,6 @@
 //! `rename_symbol`: renames a symbol and all its uses, as the language server knows them, in one edit.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -34,6 +35,7 @@ use sextant_model::tools::Access;
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files::{self, MOST_FILES};
 use sextant_text::edits::{TextEdit, apply_text, hunks};
+use sextant_text::symbols::language;
 use sextant_text::symbols::outline::{Outline, Symbol};
 use sextant_text::symbols::symbol_path::SymbolPath;
 use sextant_text::symbols::whole_word::holds_word;
@@ -129,8 +131,27 @@ impl Tool for RenameSymbol {
         let mut notes = vec![summary(&asked.name, new_name, &renaming.places)];
         notes.extend(left_over(&edits.workspace.root, &changed, &asked.name).await);
         notes.extend(asked.notes);
-        Ok(EditAnswer::of(&changed, checks, &late, notes).into())
+        let symbols = now_named(&changed, [&asked.name, new_name]);
+        Ok(EditAnswer { symbols, ..EditAnswer::of(&changed, checks, &late, notes) }.into())
     }
+}
+
+/// The edited symbols, under the names that they have after the rename: the next call names them so.
+fn now_named(changed: &EditOutcome, [old, new]: [&str; 2]) -> Vec<String> {
+    let outline = |file: &str| {
+        let done = changed.applied.iter().find(|done| done.path == file)?;
+        Some(Outline::parse(language::of_path(file)?, &done.document.as_ref()?.text))
+    };
+    let mut outlines: HashMap<String, Option<Outline>> = HashMap::new();
+    let mut now = |given: &String| {
+        let SymbolPath { file, names } = SymbolPath::parse(given);
+        let outline = outlines.entry(file.clone()).or_insert_with(|| outline(&file)).as_ref()?;
+        let renamed: Vec<&str> = names.split("::").map(|name| if name == old { new } else { name }).collect();
+        let renamed = renamed.join("::");
+        let is_gone = outline.find_all(&names).is_err() && outline.find_all(&renamed).is_ok();
+        is_gone.then(|| SymbolPath::new(file, renamed).to_string())
+    };
+    changed.symbols.iter().map(|symbol| now(symbol).unwrap_or_else(|| symbol.clone())).collect()
 }
 
 /// How far a rename may reach: as far as the task, or to every use where the request says so.

@@ -160,7 +160,8 @@ impl Scripted {
     }
 
     async fn begin(&self, method: &str, line: u32, column: u32, ms: u64) {
-        let ask = json!({"id": 1, "method": method, "new_name": "g", "line": line, "column": column, "ms": ms});
+        let ask = json!({"id": 1, "method": method, "new_name": "g", "line": line, "column": column, "ms": ms,
+            "spans_project": false, "reading_ms": 0});
         self.nvim.lua::<bool>(&format!("_G.ask(vim.json.decode([==[{ask}]==])) return true")).await;
     }
 
