@@ -62,6 +62,29 @@ async fn a_name_in_several_places_is_asked_about_or_told() {
 }
 
 #[tokio::test]
+async fn a_definition_is_meant_before_its_declaration_and_the_symbol_at_the_cursor_before_any() {
+    let shapes = "class Circle:\n    def area(self):\n        return 3\n\n\nclass Square:\n    def area(self):\n        return 4\n";
+    let project = Project::new(&[
+        ("a.py", "x = 1\n"),
+        ("shapes.py", shapes),
+        ("total.h", "int total(int a);\n"),
+        ("total.cc", "#include \"total.h\"\n\nint total(int a) { return a; }\n"),
+    ]);
+    let engine = TestEngine::new(&project, Setup::default());
+    assert_eq!(say(&engine, "where is total?").await["summary"], "total.cc::total, line 3");
+    let at = |line: usize| Request {
+        text: "where is area?".into(),
+        path: Some("shapes.py".into()),
+        lines: Some((line, line)),
+        ..Request::default()
+    };
+    assert_eq!(engine.ask_about(&at(3)).await["summary"], "shapes.py::Circle::area, line 2");
+    assert_eq!(engine.ask_about(&at(8)).await["summary"], "shapes.py::Square::area, line 7");
+    let between = engine.ask_about(&at(5)).await;
+    assert_eq!(between["failed"]["hint"], "name one: shapes.py::Circle::area, shapes.py::Square::area", "{between}");
+}
+
+#[tokio::test]
 async fn undo_why_and_mode_are_the_user_s_own_words() {
     let project = project();
     let mut last = act("edit_file", replace("return 1", "return 11"));

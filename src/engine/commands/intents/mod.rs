@@ -5,6 +5,7 @@
 pub(crate) mod explain;
 pub(crate) mod find_intent;
 pub(crate) mod imported_name;
+pub(crate) mod meant_symbol;
 pub(crate) mod memory_intent;
 pub(crate) mod mode_intent;
 pub(crate) mod phrase;

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::commands::intents::intent::Direct;
 use crate::commands::intents::intent_answer::DirectAnswer;
+use crate::commands::intents::meant_symbol::{self, Here};
 use crate::commands::intents::phrase::{Phrase, fold, name};
 use crate::edit::questions::{self, UserQuestion};
 use crate::editor::event::QuestionKind;
@@ -77,8 +78,10 @@ pub(crate) async fn candidates(workspace: &Workspace, request: &Request, given: 
         Some(path) => target::document(workspace, path).await.ok().map(|document| (document.path, document.text)),
         None => None,
     };
+    let here = here.map(|file| Here { file, line: request.lines.map(|(first, _)| first) });
     let (root, wanted) = (workspace.root.clone(), given.to_owned());
     let look = move || {
+        let own = here.as_ref().map(|here| &here.file);
         let mut found: Vec<SymbolPath> =
             request_names::files_named(&root, &wanted).into_iter().map(|file| SymbolPath::new(file, "")).collect();
         if found.is_empty() {
@@ -86,16 +89,16 @@ pub(crate) async fn candidates(workspace: &Workspace, request: &Request, given: 
             let path = SymbolPath::parse(&wanted);
             let files = if path.file.is_empty() { Vec::new() } else { request_names::files_named(&root, &path.file) };
             match files.as_slice() {
-                [] => found = request_names::symbols_named(&root, here.as_ref(), &wanted),
+                [] => found = request_names::symbols_named(&root, own, &wanted),
                 files => {
                     for file in files {
                         let full = SymbolPath::new(file, &path.names).to_string();
-                        found.extend(request_names::symbols_named(&root, here.as_ref(), &full));
+                        found.extend(request_names::symbols_named(&root, own, &full));
                     }
                 }
             }
         }
-        found
+        meant_symbol::narrowed(&root, here.as_ref(), found)
     };
     tokio::task::spawn_blocking(look).await.unwrap_or_default()
 }
