@@ -257,7 +257,12 @@ fn unchecked(
     let read = |path: &str| workspace.text(path);
     let mut uses = UncheckedUses::of(&read, words);
     uses.look(change.path, change.made);
-    chain.each_text(|file, text| uses.look(file, text));
+    let made: BTreeSet<&str> = identifiers(change.made).collect();
+    let gone: BTreeSet<&str> = words.iter().map(String::as_str).filter(|word| !made.contains(word)).collect();
+    chain.each_text(|file, text| {
+        uses.look(file, text);
+        uses.look_at_types(file, text, &gone);
+    });
     // A file in reach may instantiate what it has from elsewhere.
     let is_instantiated = change.language.unchecked.contains("@instantiated");
     let behind = if is_instantiated { importers.imported_by(files, importer_chain::FOLLOWED) } else { Vec::new() };

@@ -14,5 +14,6 @@ pub(crate) mod reported;
 pub(crate) mod step_verdict;
 pub(crate) mod triage;
 mod unchecked_uses;
+mod untyped_files;
 pub(crate) mod workspace_look;
 mod workspace_texts;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::diagnostics::untyped_files;
 use crate::state::unlooked::Unread;
 use sextant_base::path;
 use sextant_store::workspace::source_text;
@@ -44,6 +45,15 @@ impl<'a> UncheckedUses<'a> {
             }
         }
         self.modules.extend(found.modules);
+    }
+
+    /// Notes a file that uses words that are gone, if nothing asks for a check of its types. Most other changes of an
+    /// offer break nothing there.
+    pub(super) fn look_at_types(&mut self, file: &str, text: &str, gone: &BTreeSet<&str>) {
+        let uses = || identifiers(text).any(|word| gone.contains(word));
+        if untyped_files::is_untyped(self.read, file, text) && uses() {
+            self.files.entry(Unread::Untyped).or_default().insert(file.to_owned());
+        }
     }
 
     /// The files of the uses, with those of these files that lie in such a module.

@@ -29,6 +29,8 @@ pub(crate) enum Unread {
     ThroughLink,
     /// In code that a checker may leave out.
     Unchecked(Unchecked),
+    /// Nothing asks for a check of its types.
+    Untyped,
 }
 
 impl Unread {
@@ -42,6 +44,7 @@ impl Unread {
             Self::Unchecked(Unchecked::Instantiated) => "in a template, which is checked where it is instantiated",
             Self::Unchecked(Unchecked::Excluded) => "in code that its own text excludes from a check",
             Self::Unchecked(Unchecked::Example) => "in an example of a comment, which is not checked",
+            Self::Untyped => "in a file whose types are not checked",
             Self::ThroughLink => "by a link, whose text a server may keep",
         }
     }

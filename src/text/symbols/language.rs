@@ -71,6 +71,8 @@ pub struct Language {
     pub list_name: Option<&'static str>,
     /// The kinds of symbols that others fulfil by their members alone, or that ask others for members.
     pub structural_kinds: &'static [SymbolKind],
+    /// The way to ask for a check of its types; `None` where they are always checked, or never.
+    pub asked_types: Option<AskedTypes>,
     /// True if comments declare types.
     pub typed_comments: bool,
     /// Members by which the types of the standard library are fulfilled (`SupportsRead` by `read`).
@@ -115,6 +117,16 @@ pub struct Language {
     pub is_shell: bool,
     /// True if a text that the grammar cannot parse is wrong. Macros and dialects make it uncertain.
     pub reports_syntax: bool,
+}
+
+/// The way in which a file asks for a check of its types.
+#[derive(Clone, Copy, Debug)]
+pub struct AskedTypes {
+    /// The comment in the file itself.
+    pub mark: &'static str,
+    /// The files of settings, in a folder around it, and the option in them.
+    pub settings: &'static [&'static str],
+    pub option: &'static str,
 }
 
 /// How files of a language name the files whose names they use.

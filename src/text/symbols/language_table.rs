@@ -40,6 +40,7 @@ pub(super) const BRACES: Language = Language {
     global_files: &[],
     list_name: None,
     structural_kinds: &[],
+    asked_types: None,
     typed_comments: false,
     structural_members: &[],
     structural_word: None,

@@ -252,3 +252,35 @@ async fn a_tsconfig_that_only_refers_to_others_has_read_nothing() {
     assert_ne!(answer["diagnostics_status"], "complete", "{answer}");
     assert!(client.end().await.success());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_use_in_a_file_whose_types_nobody_checks_is_not_called_clean() {
+    let files = [
+        ("sum.mjs", "export function sum(list) {\n  return list.length;\n}\n"),
+        ("use.mjs", "import { sum } from './sum.mjs';\n\nconsole.log(sum([1]));\n"),
+    ];
+    let renamed = json!({"symbol": "sum.mjs::sum", "action": "replace",
+        "content": "export function plus(list) {\n  return list.length;\n}"});
+    let body = json!({"symbol": "sum.mjs::sum", "action": "replace",
+        "content": "export function sum(list) {\n  return list.length + 1;\n}"});
+    for settings in [None, Some("{ \"compilerOptions\": { \"checkJs\": true, \"module\": \"nodenext\" } }\n")] {
+        let project = Project::new(&files);
+        if let Some(settings) = settings {
+            project.write("jsconfig.json", settings);
+        }
+        let folder = language_tools("vtsls").display().to_string();
+        let mut client = McpClient::open(&project, "codex", &["--servers", &folder, "--timeout-ms", "120000"]).await;
+        let same = client.edit("edit_symbol", body.clone()).await;
+        assert_eq!(same["diagnostics_status"], "complete", "{same:#}");
+        let answer = client.edit("edit_symbol", renamed.clone()).await;
+        let pending = answer["pending"].to_string();
+        if settings.is_none() {
+            assert_eq!(answer["diagnostics_status"], "partial", "{answer:#}");
+            assert!(pending.contains("use.mjs (may use `sum`, in a file whose types are not checked)"), "{answer:#}");
+        } else {
+            assert_eq!(answer["diagnostics_status"], "complete", "{answer:#}");
+            assert!(answer["new_diagnostics"].to_string().contains("use.mjs"), "{answer:#}");
+        }
+        assert!(client.end().await.success());
+    }
+}

@@ -80,6 +80,11 @@ pub(super) const JAVASCRIPT: Language = Language {
     kin: "javascript",
     folder_files: &["index"],
     structural_kinds: &[SymbolKind::Class, SymbolKind::Interface, SymbolKind::Type, SymbolKind::Variable],
+    asked_types: Some(crate::symbols::language::AskedTypes {
+        mark: "@ts-check",
+        settings: &["tsconfig.json", "jsconfig.json"],
+        option: "checkJs",
+    }),
     typed_comments: true,
     exact_strings: &["template_string", "string"],
     cheats: &[("dead_code", NEVER), ("error_swallowed", SWALLOWED)],
@@ -120,6 +125,7 @@ pub(super) const TYPESCRIPT: Language = Language {
     ),
     implied_names: &[LITERALS],
     implied_imports: &[],
+    asked_types: None,
     typed_comments: false,
     cheats: &[
         ("dead_code", NEVER),
