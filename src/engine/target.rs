@@ -5,7 +5,7 @@ use crate::state::task_scope::Scope;
 use crate::state::workspace::Workspace;
 use crate::symbol_search;
 use sextant_base::failure::{Failure, tool_failure};
-use sextant_base::one_line::clean;
+use sextant_base::one_line::{clean, headline};
 use sextant_diagnostics::syntax;
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;
@@ -159,11 +159,24 @@ pub(crate) fn no_grammar(path: &str) -> Failure {
     )
 }
 
+/// Characters of a header that tells symbols of one name apart.
+const MOST_OF_HEADER: usize = 80;
+
 /// The failure for a name that no single symbol of a file has. Text that does not parse may hide the symbol.
 fn missing_in(document: &Document, outline: &Outline, names: &str, missing: &NotFound) -> Failure {
     let path = &document.path;
+    if missing.is_ambiguous {
+        let header = |names: &String| {
+            // The names of others differ by more than a number.
+            let symbol = &outline.symbols[outline.known(names).filter(|_| names.contains('#'))?];
+            let line = headline(&document.text[symbol.header..symbol.declaration.end]);
+            Some(format!("{names} ({})", line.chars().take(MOST_OF_HEADER).collect::<String>()))
+        };
+        let candidates = missing.candidates.iter().map(|names| header(names).unwrap_or_else(|| names.clone()));
+        return unknown(path, names, &NotFound { candidates: candidates.collect(), is_ambiguous: true });
+    }
     let is_hidden = outline.has_errors && holds_word(&document.text, path_spelling::last_name(names));
-    if missing.is_ambiguous || !is_hidden {
+    if !is_hidden {
         return unknown(path, names, missing);
     }
     let errors = syntax::check(path, &document.text).unwrap_or_default();

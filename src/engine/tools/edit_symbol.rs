@@ -9,6 +9,8 @@ use crate::plan::StepKind;
 use crate::state::call_summary::Subject;
 use crate::state::edit_service::EditService;
 use crate::state::task::TaskWork;
+use crate::state::task_scope::Scope;
+use crate::state::workspace::Workspace;
 use crate::target::{self, SymbolPlace};
 use crate::tools::edit_checks::{self, Defer, Worked};
 use crate::tools::tool::{self, Tool, ToolDefinition};
@@ -22,6 +24,7 @@ use sextant_text::edits::hunks;
 use sextant_text::edits::symbol::{self, SymbolAction};
 use sextant_text::symbols::language::Language;
 use sextant_text::symbols::outline::Outline;
+use sextant_text::symbols::overloads;
 use sextant_text::symbols::path_spelling;
 
 pub(crate) const TOOL: ToolDefinition =
@@ -49,7 +52,7 @@ impl Tool for EditSymbol {
     }
 
     async fn run(&self, edits: &EditService, _model: &dyn Model, work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
-        let place = target::place_in_scope(&edits.workspace, &work.scope, &self.symbol).await?;
+        let place = self.place(&edits.workspace, &work.scope).await?;
         let names = place.outline.path_of(place.symbol);
         let SymbolPlace { document, language, names: given, .. } = place;
         edit_checks::make(edits, work, document, self.diagnostics.into(), |document| {
@@ -60,6 +63,28 @@ impl Tool for EditSymbol {
 }
 
 impl EditSymbol {
+    /// The symbol that is meant. Of several with one name, its parameters decide, or those of the new text.
+    async fn place(&self, workspace: &Workspace, scope: &Scope) -> Result<SymbolPlace, Failure> {
+        let refused = match target::place_in_scope(workspace, scope, &self.symbol).await {
+            Ok(place) => return Ok(place),
+            Err(refused) => refused,
+        };
+        let Ok((place, twins)) = target::places_in_scope(workspace, scope, &self.symbol).await else {
+            return Err(refused);
+        };
+        let SymbolPlace { document, language, outline, .. } = place;
+        let given = overloads::of_path(&self.symbol);
+        let named = given.and_then(|given| overloads::by_parameters(&document.text, &outline, &twins, given));
+        let is_replaced = matches!(self.action, None | Some(SymbolAction::Replace));
+        let by_content = || {
+            let content = (self.content.as_str(), &Outline::parse(language, &self.content));
+            overloads::by_content(&document.text, &outline, &twins, content).filter(|_| is_replaced)
+        };
+        let Some(symbol) = named.or_else(by_content) else { return Err(refused) };
+        let names = outline.exact_path_of(symbol, &twins);
+        Ok(SymbolPlace { document, language, outline, symbol, names })
+    }
+
     fn worked_out(
         &self,
         document: &Document,

@@ -10,6 +10,7 @@ pub mod member_form;
 pub mod modifiers;
 pub mod nearest_file;
 pub mod outline;
+pub mod overloads;
 pub mod path_spelling;
 mod recent_texts;
 pub mod spelled_text;

@@ -81,3 +81,28 @@ async fn a_new_name_is_judged_in_the_place_of_the_old_one() {
     }
     assert!(client.end().await.success());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_overload_is_named_by_its_parameters_or_by_the_new_text() {
+    let shape = "struct Shape {\n    void scale(double by) { w *= by; }\n    void scale(int by) { w = by; }\n    double w;\n};\n";
+    let cart =
+        "export class Cart {\n  get locked(): boolean {\n    return true;\n  }\n  set locked(on: boolean) {}\n}\n";
+    let project = Project::new(&[("shape.cc", shape), ("cart.ts", cart)]);
+    let mut client = McpClient::open(&project, "codex", &["--servers", "none"]).await;
+    let replace = |symbol: &str, content: &str| json!({"symbol": symbol, "action": "replace", "content": content});
+    let refused = client.refused("edit_symbol", replace("shape.cc::Shape::scale", "void scale(float by) {}")).await;
+    let proposals =
+        "Shape::scale#1 (void scale(double by) { w *= by; }), Shape::scale#2 (void scale(int by) { w = by; })";
+    assert!(refused.contains(proposals), "{refused}");
+    for (symbol, content) in [
+        ("shape.cc::Shape::scale(int)", "void scale(long by) { w = by; }"),
+        ("shape.cc::Shape::scale", "void scale(double by) { w = w * by; }"),
+        ("cart.ts::Cart.locked", "get locked(): boolean {\n    return false;\n  }"),
+    ] {
+        client.edit("edit_symbol", replace(symbol, content)).await;
+    }
+    let (cc, ts) = (project.read("shape.cc"), project.read("cart.ts"));
+    assert!(cc.contains("scale(double by) { w = w * by; }") && cc.contains("scale(long by) { w = by; }"), "{cc}");
+    assert_eq!(ts, cart.replace("true", "false"));
+    assert!(client.end().await.success());
+}
