@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::model;
+use crate::model::{self, Diagnostic, Severity};
 
 /// The time that an answer is still awaited after its caller has gone, for a late report. A cold start of a type
 /// checker on a large project takes some 20 s on a busy machine.
@@ -111,11 +111,40 @@ struct ToolFacts {
     #[serde(skip)]
     engine: &'static str,
     facts: &'static [Fact],
+    #[serde(skip)]
+    fatal: Option<FatalErrors>,
+}
+
+/// The errors behind which a tool does not know what the rest of the file means.
+#[derive(Clone, Copy, Debug)]
+struct FatalErrors {
+    codes: &'static [&'static str],
+    /// The way out, for a reader.
+    way_out: &'static str,
 }
 
 const fn row(names: &'static [&'static str], engine: &'static str, facts: &'static [Fact]) -> ToolFacts {
-    ToolFacts { names, engine, facts }
+    ToolFacts { names, engine, facts, fatal: None }
 }
+
+impl ToolFacts {
+    const fn with_fatal(self, codes: &'static [&'static str], way_out: &'static str) -> Self {
+        Self { fatal: Some(FatalErrors { codes, way_out }), ..self }
+    }
+}
+
+/// clang's fatal errors about a text or a module that it cannot read. clangd reports some of the rest all the same, and
+/// nothing in the code that needs the missing names (clangd 21).
+const CLANG_FATAL: &[&str] = &[
+    "pp_file_not_found",
+    "pp_error_opening_file",
+    "cannot_open_file",
+    "file_too_large",
+    "module_not_found",
+    "module_not_built",
+    "module_build_failed",
+];
+const CLANG_WAY_OUT: &str = "a compile_commands.json names the include paths";
 
 const RUST: &str = "rust";
 
@@ -130,7 +159,8 @@ const TOOLS: &[ToolFacts] = &[
     row(&["pylsp"], "", &[PublishesOnce, OneFile]),
     row(&["jedi_language_server", "jedi-language-server"], "", &[PublishesOnce, OneFile]),
     row(&["mypy", "dmypy", "pylsp-mypy"], "mypy", &[]),
-    row(&["clangd"], "", &[PublishesOnce, Preamble, WokenByRequest, OnlyHeaders, AnswersWhileIndexing]),
+    row(&["clangd"], "", &[PublishesOnce, Preamble, WokenByRequest, OnlyHeaders, AnswersWhileIndexing])
+        .with_fatal(CLANG_FATAL, CLANG_WAY_OUT),
     row(&["bashls", "bash-language-server"], "", &[PublishesOnce]),
     row(&["lua_ls", "lua-language-server", "sumneko.lua"], "", &[PublishesAtPull]),
     row(&["rust-analyzer", "rust_analyzer"], RUST, &[TellsWhenLoaded, CompilesBeside]),
@@ -165,6 +195,13 @@ pub(crate) fn is_known(name: &str) -> bool {
 /// True if the fact is known of the tool of this name.
 pub fn knows(name: &str, fact: Fact) -> bool {
     of(name).is_some_and(|tool| tool.facts.contains(&fact))
+}
+
+/// The way out of an error behind which its tool does not know what the rest of the file means; `None` for any other.
+pub(crate) fn way_out_of_fatal(d: &Diagnostic) -> Option<&'static str> {
+    let name = d.source.split_once(':').map_or(d.source.as_str(), |(_, name)| name);
+    let (fatal, code) = (of(name)?.fatal?, d.code.as_deref()?);
+    (d.severity == Severity::Error && fatal.codes.contains(&code)).then_some(fatal.way_out)
 }
 
 /// True if two tools share an engine.

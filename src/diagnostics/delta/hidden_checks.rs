@@ -7,11 +7,14 @@ use crate::code_aliases::reads_whole_package;
 use crate::delta::stages::{Family, Staged};
 use crate::delta::syntax_errors::is_syntax;
 use crate::model::{Diagnostic, Severity};
+use crate::server_facts::way_out_of_fatal;
 
 /// The checks of a file that an error keeps its compiler from; the most comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HiddenChecks {
     AllButSyntax,
+    /// What needs the names of a text that was not found. It has the way out.
+    UnknownNames(&'static str),
     BorrowsAndLints,
     SomeLints,
 }
@@ -29,7 +32,11 @@ pub fn hidden_checks<'d>(
 }
 
 fn hidden_by(error: &Diagnostic, reported: &[&Diagnostic], file: &str) -> Option<HiddenChecks> {
-    let (staged, own) = (Staged::of_error(error)?, error.location.file()?);
+    let own = error.location.file()?;
+    if let Some(way_out) = way_out_of_fatal(error) {
+        return (own == file).then_some(HiddenChecks::UnknownNames(way_out));
+    }
+    let staged = Staged::of_error(error)?;
     if staged.family != Family::WholeProgram && staged.package != staged.family.package(file) {
         return None;
     }
@@ -112,6 +119,18 @@ mod tests {
         }
         let moved = [error("tool:cargo", "src/a.rs", "E0382", "use of moved value")];
         assert_eq!(hidden(&moved, "src/a.rs"), Some(HiddenChecks::SomeLints));
+    }
+
+    #[test]
+    fn an_include_that_clangd_does_not_find_hides_what_needs_its_names_in_the_file() {
+        let missing = |file| error("lsp:clangd", file, "pp_file_not_found", "'geo/shape.hpp' file not found");
+        let unknown = hidden(&[missing("src/a.cpp")], "src/a.cpp");
+        assert!(matches!(unknown, Some(HiddenChecks::UnknownNames(way)) if way.contains("compile_commands.json")));
+        assert_eq!(hidden(&[missing("src/a.cpp")], "src/b.cpp"), None);
+        let others = ["tool:gcc", "lsp:basedpyright"].map(|source| error(source, "a.cpp", "pp_file_not_found", "m"));
+        assert_eq!(hidden(&others, "a.cpp"), None, "a code of another tool");
+        let warned = Diagnostic { severity: Severity::Warning, ..missing("a.cpp") };
+        assert_eq!(hidden(&[warned], "a.cpp"), None);
     }
 
     #[test]

@@ -2,8 +2,7 @@
 
 use crate::delta::stages::RUST_BORROW_WORDS;
 use crate::model::{Diagnostic, Severity};
-use crate::server_facts::UNENDED_CODES;
-use crate::server_facts::is_of_rust;
+use crate::server_facts::{UNENDED_CODES, is_of_rust, way_out_of_fatal};
 
 /// True if a diagnostic reports that its file does not parse.
 pub(crate) fn is_syntax(d: &Diagnostic) -> bool {
@@ -54,6 +53,7 @@ pub(super) fn is_import(d: &Diagnostic) -> bool {
         _ => false,
     };
     is_numbered
+        || way_out_of_fatal(d).is_some()
         || matches!(
             code,
             "reportMissingImports"
@@ -106,6 +106,7 @@ mod tests {
             ("tool:pylint", "E0401", "Unable to import 'x'", false, true),
             ("lsp:clangd", "expected_semi_after_expr", "Expected ';' after expression", true, false),
             ("lsp:clangd", "undeclared_var_use", "Use of undeclared identifier 'x'", false, false),
+            ("lsp:clangd", "pp_file_not_found", "'a.hpp' file not found", false, true),
             ("lsp:gopls", "", "expected ')', found '{'", true, false),
             ("lsp:jdtls", "1610612976", "Syntax error, insert \")\"", true, false),
             ("lsp:biome", "parse", "expected `)` but instead found `{`", true, false),

@@ -391,6 +391,23 @@ fn a_cured_import_uncovers() {
 }
 
 #[test]
+fn an_include_that_is_not_found_hides_and_one_that_is_found_again_uncovers() {
+    let with = |include: &str| format!("{include}\nint one() {{ return area(1); }}\nint two() {{ return side; }}\n");
+    let of_clangd = |found: Vec<Diagnostic>| -> Vec<Diagnostic> {
+        found.into_iter().map(|one| Diagnostic { source: "lsp:clangd".into(), ..one }).collect()
+    };
+    let compared = |before: &str, after: &str| {
+        let ((old, b), (new, a)) = (read("a.cpp", before), read("a.cpp", after));
+        let file = SnapshotFile { path: "a.cpp", before: Some(&old), after: Some(&new) };
+        shown(&delta(&SnapshotChange { files: vec![file], renames: Vec::new() }, &of_clangd(b), &of_clangd(a)))
+    };
+    let found = with("#include \"a.hpp\"").replace("area(", "area⟨ovl_no_viable_function⟩(");
+    let missing = with("#include \"b.hpp\"⟨pp_file_not_found 'b.hpp' file not found⟩");
+    assert_eq!(compared(&found, &missing), "new 0; masked 0");
+    assert_eq!(compared(&missing, &found), "revealed 0; fixed 0");
+}
+
+#[test]
 fn files_are_paired_by_path_rename_and_likeness() {
     let (old, b) = read("old.py", "def f(a):\n    return a.one⟨E⟩ + a.two\n");
     let (new, a) = read("new.py", "import os\ndef f(a):\n    return a.one⟨E⟩ + a.two⟨E⟩\n");

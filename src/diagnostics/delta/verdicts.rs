@@ -10,11 +10,12 @@ use crate::delta::stages::Staged;
 use crate::delta::syntax_errors::{is_import, is_syntax};
 use crate::delta::{Delta, MatchedBy, Pair};
 use crate::model::Diagnostic;
+use crate::server_facts::way_out_of_fatal;
 
 /// The change in the parse of one file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct View {
-    /// It has new syntax errors: a missing diagnostic may only be hidden.
+    /// It has new syntax errors, or a text that it needs was not found: a missing diagnostic may only be hidden.
     broke: bool,
     /// Its syntax errors, or an import that could not be followed, went away: a new diagnostic may only be uncovered.
     repaired: bool,
@@ -113,15 +114,21 @@ impl Verdicts<'_, '_> {
                 cured.insert(anchored.file);
             }
         }
-        for (_, anchored) in new.0.iter().zip(new.1).filter(|(d, _)| is_syntax(d)) {
-            seen.entry(anchored.file).or_default().1 += 1;
+        let mut lost: HashSet<u64> = HashSet::new();
+        for (index, (d, anchored)) in new.0.iter().zip(new.1).enumerate() {
+            if is_syntax(d) {
+                seen.entry(anchored.file).or_default().1 += 1;
+            } else if way_out_of_fatal(d).is_some() && self.pairs.before(index as u32) == NONE {
+                lost.insert(anchored.file);
+            }
         }
-        let files: HashSet<u64> = errors.keys().chain(seen.keys()).chain(&cured).copied().collect();
+        let files: HashSet<u64> = errors.keys().chain(seen.keys()).chain(&cured).chain(&lost).copied().collect();
         let view = |file: u64| {
             let tree = errors.get(&file).copied().unwrap_or_default();
             let seen = seen.get(&file).copied().unwrap_or_default();
             let repaired = tree.0 > tree.1 || seen.0 > seen.1 || cured.contains(&file);
-            (file, View { broke: tree.1 > tree.0 || seen.1 > seen.0, repaired })
+            let broke = tree.1 > tree.0 || seen.1 > seen.0 || lost.contains(&file);
+            (file, View { broke, repaired })
         };
         files.into_iter().map(view).collect()
     }

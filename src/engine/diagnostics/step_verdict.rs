@@ -8,13 +8,16 @@ use futures::future::join_all;
 
 use crate::diagnostics::collect_diagnostics::{doubt_unheard, known};
 use crate::editor::Editor;
+use crate::state::answer_status::Status;
 use crate::state::comparison::{self, Verdict};
 use crate::state::delta_wording;
 use crate::state::diagnostics_hub::DiagnosticsHub;
+use crate::state::edit_baseline::doubt;
 use crate::state::edit_service::EditService;
 use crate::state::journal::{Checkpoint, Journal};
 use crate::state::judged_step::{JudgedStep, RenewedOutcome};
 use crate::state::snapshots::Snapshots;
+use crate::state::stopped_compilers;
 use crate::state::task::TaskWork;
 use sextant_diagnostics::model::Severity;
 
@@ -28,6 +31,11 @@ pub(crate) async fn verdict(
 ) -> Verdict {
     let mut verdict = comparison::compared(before, now, &[]).await;
     doubt_unheard(hub, journal, mark, &mut verdict).await;
+    let own = files(journal.checkpoints.get(mark..).unwrap_or_default());
+    let keys = now.keys().filter(|(file, _)| own.contains(file));
+    if verdict.status != Status::Off {
+        doubt(&mut verdict, stopped_compilers::unchecked(before, now, keys, Severity::Error));
+    }
     verdict
 }
 

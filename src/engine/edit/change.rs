@@ -373,8 +373,11 @@ async fn judge(hub: &DiagnosticsHub, work: &mut TaskWork, known: &Baseline, repo
     doubt(&mut verdict, [known.unlooked.pending(), unheard, typed_in_reach(&hub.looked, known)].concat());
     doubt_stale(&mut verdict, &known.stale);
     let is_asked = |file: &str| known.changes(file) || known.open.contains(file) || known.reached.contains(file);
+    let asked = reports.iter().filter(|report| is_asked(&report.file));
+    let asked: BTreeSet<SnapshotKey> = asked.map(|report| (report.file.clone(), report.provider.clone())).collect();
     let floor = hub.workspace.config.diagnostics.severity_floor;
-    doubt(&mut verdict, stopped_compilers::unchecked(&both.before, &both.after, reports, is_asked, floor));
+    doubt(&mut verdict, stopped_compilers::unchecked(&both.before, &both.after, asked.difference(&open), floor));
+    work.reports.asked.extend(asked);
     if !reports.is_empty() {
         comparison::doubt_coverage(&mut verdict, &known.edited(), &both.after, reports);
     }

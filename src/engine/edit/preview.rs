@@ -17,9 +17,10 @@ use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_baseline::{doubt, doubt_stale};
 use crate::state::edit_request::EditRequest;
 use crate::state::render::Line;
-use crate::state::snapshots::{Snapshot, Snapshots};
+use crate::state::snapshots::{Snapshot, SnapshotKey, Snapshots};
+use crate::state::stopped_compilers;
 use sextant_base::deadline::Deadline;
-use sextant_diagnostics::model::{Freshness, Report};
+use sextant_diagnostics::model::{Freshness, Report, Severity};
 use sextant_diagnostics::syntax;
 
 /// Lines of new diagnostics below a question.
@@ -105,6 +106,9 @@ async fn look_ahead(hub: &DiagnosticsHub, wanted: &[EditRequest]) -> Result<Verd
     let mut verdict = comparison::compared(&before, &after, &reports).await;
     doubt(&mut verdict, [reached.unlooked.pending(), reached::unheard(&looked_at, &reports)].concat());
     doubt_stale(&mut verdict, &reached.stale);
+    let asked: BTreeSet<SnapshotKey> =
+        reports.iter().map(|report| (report.file.clone(), report.provider.clone())).collect();
+    doubt(&mut verdict, stopped_compilers::unchecked(&before, &after, &asked, Severity::Error));
     Ok(verdict)
 }
 

@@ -25,7 +25,7 @@ use crate::state::pending_report::{self, PendingReport};
 use crate::state::render::{self, Line};
 use crate::state::snapshots::{Snapshot, SnapshotKey, Snapshots, with_created};
 use crate::state::task::{TaskCounts, TaskWork};
-use crate::state::{concurrent_edits, stop};
+use crate::state::{concurrent_edits, stop, stopped_compilers};
 use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
 use sextant_base::plural::counted;
@@ -199,6 +199,9 @@ async fn compared(
     let mut both = both.without_late(&work.reports.elsewhere.late, floor);
     let mut verdict = both.compared(reports).await;
     doubt(&mut verdict, reached::unlooked(&edits.hub, &work.journal, &work.reports.elsewhere).await);
+    // Lints that an old error hides are no matter of a whole task.
+    let asked = work.reports.asked.iter().filter(|key| both.after.contains_key(*key));
+    doubt(&mut verdict, stopped_compilers::unchecked(&both.before, &both.after, asked, Severity::Error));
     concurrent_edits::leave_out(&mut verdict, &work.journal, &both.after);
     (verdict, both)
 }

@@ -180,7 +180,7 @@ impl EditAnswer {
     fn headline(&self) -> String {
         let total = self.diagnostics.new_diagnostics.len() + self.diagnostics.more;
         let masked = if self.diagnostics.masked > 0 {
-            format!(", {} hidden by a syntax error", self.diagnostics.masked)
+            format!(", {} hidden by another error", self.diagnostics.masked)
         } else {
             String::new()
         };

@@ -1,24 +1,24 @@
-//! Names what compilers have not checked because of errors that were there before an edit.
+//! Names what compilers and servers have not checked because of errors that were there before an edit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::state::pending_report::PendingReport;
 use crate::state::snapshots::{SnapshotKey, Snapshots};
+use sextant_base::one_line::headline;
 use sextant_diagnostics::delta::{HiddenChecks, hidden_checks};
-use sextant_diagnostics::model::{Diagnostic, Location, Report, Severity};
+use sextant_diagnostics::model::{Diagnostic, Location, Severity};
 
-/// The parts of these files that were not checked, an entry for each error that hides some. An error that the edit
+/// The parts of these files that their providers have not checked, an entry for each error that hides some. An error that the edit
 /// brought is in its answer, and what it hides is found with its repair.
-pub(crate) fn unchecked(
+pub(crate) fn unchecked<'k>(
     before: &Snapshots,
     after: &Snapshots,
-    reports: &[Report],
-    is_asked: impl Fn(&str) -> bool,
+    asked: impl IntoIterator<Item = &'k SnapshotKey>,
     floor: Severity,
 ) -> Vec<PendingReport> {
     let mut files: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for report in reports.iter().filter(|report| report.freshness.is_fresh() && is_asked(&report.file)) {
-        files.entry(&report.provider).or_default().insert(&report.file);
+    for (file, provider) in asked {
+        files.entry(provider).or_default().insert(file);
     }
     files.into_iter().flat_map(|(provider, files)| of_provider(before, after, provider, &files, floor)).collect()
 }
@@ -64,6 +64,10 @@ fn words(hidden: HiddenChecks, error: &Diagnostic) -> String {
     };
     match hidden {
         HiddenChecks::AllButSyntax => format!("all but the syntax: it stopped at {place}"),
+        // Many files have the same error, each at a line of its own.
+        HiddenChecks::UnknownNames(way_out) => {
+            format!("all that needs what was not found: {}; {way_out}", headline(&error.message))
+        }
         HiddenChecks::BorrowsAndLints => format!("borrows and lints: the error at {place} hides some"),
         HiddenChecks::SomeLints => format!("lints: the error at {place} hides some"),
     }
@@ -77,7 +81,7 @@ mod tests {
     use crate::state::pending_report::words;
     use crate::state::snapshots::Snapshot;
     use sextant_base::positions::Range;
-    use sextant_diagnostics::model::{Confidence, Freshness};
+    use sextant_diagnostics::model::Confidence;
 
     const CARGO: &str = "tool:cargo";
 
@@ -99,23 +103,9 @@ mod tests {
         files.iter().map(|(file, found)| (((*file).to_owned(), CARGO.to_owned()), snap(found))).collect()
     }
 
-    fn report(file: &str) -> Report {
-        Report {
-            provider: CARGO.into(),
-            file: file.into(),
-            diagnostics: Vec::new(),
-            freshness: Freshness::Exact,
-            version: None,
-            wanted_version: None,
-            elapsed_ms: 0,
-            note: None,
-            unasked: None,
-        }
-    }
-
     fn unchecked(before: &Snapshots, after: &Snapshots, floor: Severity) -> Vec<String> {
-        let reports = ["src/a.rs", "src/b.rs", "src/c.rs"].map(report);
-        words(&super::unchecked(before, after, &reports, |file| file != "src/c.rs", floor))
+        let asked = ["src/a.rs", "src/b.rs"].map(|file| (file.to_owned(), CARGO.to_owned()));
+        words(&super::unchecked(before, after, &asked, floor))
     }
 
     #[test]
@@ -139,5 +129,23 @@ mod tests {
             ]
         );
         assert_eq!(unchecked(&typed, &typed, Severity::Error).len(), 1);
+    }
+
+    #[test]
+    fn files_without_the_same_text_are_named_once_with_the_way_out() {
+        const CLANGD: &str = "lsp:clangd";
+        let snaps: Snapshots = ["a.cpp", "b.cpp", "c.cpp"]
+            .map(|file| {
+                let message = "In included file: 'geo/vec.hpp' file not found\n\nb.hpp:2:10:\nnote: here";
+                let found = Diagnostic { source: CLANGD.into(), ..error(file, "pp_file_not_found", message) };
+                let found = if file == "c.cpp" { Vec::new() } else { vec![found] };
+                ((file.to_owned(), CLANGD.to_owned()), Arc::new(Snapshot { text: Some("".into()), diagnostics: found }))
+            })
+            .into();
+        assert_eq!(
+            words(&super::unchecked(&snaps, &snaps, snaps.keys(), Severity::Error)),
+            ["clangd (a.cpp and 1 other, all that needs what was not found: In included file: 'geo/vec.hpp' file not \
+                 found; a compile_commands.json names the include paths)"]
+        );
     }
 }

@@ -125,6 +125,8 @@ pub(crate) struct TaskReports {
     pub(crate) elsewhere: ReachReports,
     /// The state right before the first edit of each file since the step of the plan began.
     pub first: Baseline,
+    /// The providers that were asked about the effect of an edit, with the files.
+    pub(crate) asked: BTreeSet<SnapshotKey>,
     /// The baseline of edits whose answer is not complete yet.
     pub pending: Option<Snapshots>,
     /// The baseline of a burst of edits that is settled once, with the next result.

@@ -102,3 +102,33 @@ async fn a_source_that_spells_an_include_or_a_name_in_another_way_is_in_reach_of
         assert!(client.end().await.success());
     }
 }
+
+const MISSING: &str = "'geo/shape.hpp' file not found; a compile_commands.json names the include paths";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_needs_an_include_that_clangd_does_not_find_is_not_known_until_it_is_found() {
+    let folder = language_tools("clangd").display().to_string();
+    let user = "#include \"geo/shape.hpp\"\n\nint one() { return total(1); }\n";
+    let unit = "#include \"geo/shape.hpp\"\n\nint Shape::area() const { return side_; }\n";
+    let header = "#pragma once\nint total(int);\nstruct Shape {\n    int area() const;\n    int side_;\n};\n";
+    let files = [("include/geo/shape.hpp", header), ("src/user.cpp", user), ("src/shape.cpp", unit)];
+    let project = Project::new(&files);
+    let mut client = McpClient::open(&project, "codex", &["--servers", &folder, "--timeout-ms", "120000"]).await;
+    for (path, old, new, unknown) in [
+        ("src/shape.cpp", "side_", "sides_", "src/shape.cpp"),
+        ("include/geo/shape.hpp", "total(int)", "total(const char *)", "src/user.cpp"),
+    ] {
+        let answer = client.edit("edit_file", replace(path, old, new)).await;
+        assert_eq!(answer["diagnostics_status"], "partial", "{answer:#}");
+        let pending = answer["pending"].to_string();
+        assert!(pending.contains(unknown) && pending.contains(MISSING), "{answer:#}");
+    }
+    assert!(client.end().await.success());
+
+    let project = Project::new(&[&files[..], &[("compile_flags.txt", "-Iinclude\n")]].concat());
+    let mut client = McpClient::open(&project, "codex", &["--servers", &folder, "--timeout-ms", "120000"]).await;
+    let answer = client.edit("edit_file", replace("src/shape.cpp", "side_", "sides_")).await;
+    assert_eq!(answer["diagnostics_status"], "complete", "{answer:#}");
+    assert_eq!(answer["new_diagnostics"].as_array().map(Vec::len), Some(1), "{answer:#}");
+    assert!(client.end().await.success());
+}
