@@ -129,7 +129,7 @@ fn stands(state: &StreamState) -> Vec<String> {
         lines.push(format!("it asks: {text}"));
     }
     if let Some(Event::Introduced { entries, .. }) = &state.introduced {
-        lines.push(format!("introduced diagnostics: {}", entries.len()));
+        lines.push(format!("listed diagnostics: {}", entries.len()));
     }
     lines
 }

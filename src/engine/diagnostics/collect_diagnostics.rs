@@ -374,7 +374,8 @@ pub(crate) async fn arrived(hub: &DiagnosticsHub, reports: &mut TaskReports, arr
     let known = known(hub).await;
     let (now, others): (Snapshots, Snapshots) = known.into_iter().partition(|(key, _)| arrived.contains(key));
     let others: Vec<Diagnostic> = others.values().flat_map(|snap| snap.diagnostics.iter().cloned()).collect();
-    let late = comparison::compared(&before, &now, &[]).await.new;
+    let Verdict { new, revealed, .. } = comparison::compared(&before, &now, &[]).await;
+    let late = [new, revealed].concat();
     // A diagnostic that another provider reported in time was reported then.
     let late = tokio::task::spawn_blocking(move || dedup::unsaid(late, &others)).await;
     reports.late.found.extend(late.unwrap_or_default());

@@ -277,7 +277,8 @@ pub enum Event {
     /// The open question is over, by an answer from any door or without one. Only an editor gets it: a subscriber has
     /// the answer in its stream.
     Answered,
-    /// The diagnostics that the task has introduced and not repaired, for the quickfix list.
+    /// The diagnostics that the task has introduced and not repaired, for the quickfix list, and those that were seen
+    /// again after the error that hid them went away. The text of an entry tells the two apart.
     Introduced {
         request: String,
         /// The reports that are still awaited, as text; empty if the list is complete.

@@ -87,6 +87,7 @@ pub(crate) async fn finish(
         answer: String::new(),
         files,
         new_diagnostics: new.iter().map(Line::of).collect(),
+        revealed: verdict.revealed_from(floor).map(Line::of).collect(),
         fixed: verdict.fixed_from(floor),
         unchanged: verdict.unchanged_from(floor),
         diagnostics_status: verdict.status,
@@ -251,6 +252,7 @@ pub(crate) fn summary(word: &str, files: &[String], verdict: &Verdict, floor: Se
         let files = files.join(", ");
         parts.push(format!("changed {files}"));
         parts.push(delta_wording::of_task(verdict, new, fixed, verdict.unchanged_from(floor)));
+        parts.extend(delta_wording::of_uncovered(verdict, floor));
     }
     parts.extend(verdict.not_counted.first().map(|first| {
         let count = verdict.not_counted.len();

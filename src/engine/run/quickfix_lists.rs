@@ -19,6 +19,7 @@ use crate::state::edit_baseline::BeforeAndAfter;
 use crate::state::edit_service::EditService;
 use crate::state::outcome::Listed;
 use crate::state::pending_report::{self, PendingReport};
+use crate::state::render::UNCOVERED;
 use crate::state::snapshots::{SnapshotKey, with_created};
 use crate::state::task::{Task, TaskWork};
 use crate::state::task_scope::Scope;
@@ -41,10 +42,11 @@ pub(crate) async fn show(hub: &DiagnosticsHub, work: &mut TaskWork, new: &[Locat
     let known = collect_diagnostics::known(hub).await;
     let start = with_created(&work.reports.start, &work.reports.created, &known);
     let floor = hub.workspace.config.diagnostics.severity_floor;
+    let uncovered: Vec<QuickfixEntry> = verdict.revealed_from(floor).map(render::uncovered_entry).collect();
     let fixed = fixed_entries::listed(&verdict.fixed, floor, &start, &known).await;
     let pending = &verdict.pending;
     // A client whose task has introduced and fixed nothing has no list.
-    if !of.is_empty() && entries.is_empty() && fixed.is_empty() && !work.reports.shown {
+    if !of.is_empty() && entries.is_empty() && uncovered.is_empty() && fixed.is_empty() && !work.reports.shown {
         return;
     }
     let listed = Listed {
@@ -57,6 +59,7 @@ pub(crate) async fn show(hub: &DiagnosticsHub, work: &mut TaskWork, new: &[Locat
         consent: work.intent.consent.clone(),
         pending: pending.clone(),
         entries,
+        uncovered,
         fixed,
     };
     emit(&hub.workspace.config, &hub.events, &listed, work.reports.shown);
@@ -69,11 +72,11 @@ pub(crate) async fn show(hub: &DiagnosticsHub, work: &mut TaskWork, new: &[Locat
 }
 
 fn emit(config: &Config, events: &EventStream, listed: &Listed, amend: bool) {
-    let Listed { of, task, request, pending, entries, fixed, .. } = listed;
+    let Listed { of, task, request, pending, entries, uncovered, fixed, .. } = listed;
     let event = Event::Introduced {
         request: request.clone(),
         unknown: pending_report::listed(pending),
-        entries: entries.clone(),
+        entries: [entries.as_slice(), uncovered].concat(),
         open: config.quickfix.open && of.is_empty(),
         amend,
         of: of.clone(),
@@ -90,13 +93,15 @@ pub(crate) async fn amend(edits: &EditService) {
     let has_come = collect_diagnostics::take_late(&edits.hub, &mut nobody.work).await;
     let is_open = edits.hub.listed.lock().await.iter().any(|known| known.of.is_empty() && !known.pending.is_empty());
     follow(edits).await;
-    let new = edits.hub.listed.lock().await.iter().find(|known| known.of.is_empty()).map(|known| known.entries.len());
-    let Some(new) = new.filter(|_| is_open && has_come) else { return };
-    let (shown, open) = (counted(new, "new diagnostic"), collect_diagnostics::silent(&edits.hub).await);
+    let counts = |known: &Listed| (known.entries.len(), known.uncovered.len());
+    let counts = edits.hub.listed.lock().await.iter().find(|known| known.of.is_empty()).map(counts);
+    let Some((new, uncovered)) = counts.filter(|_| is_open && has_come) else { return };
+    let again = if uncovered > 0 { format!(", {uncovered} {UNCOVERED}") } else { String::new() };
+    let (shown, open) = (counted(new, "new diagnostic") + &again, collect_diagnostics::silent(&edits.hub).await);
     let text = if open.is_empty() {
         format!("a late answer came: {shown} in all")
     } else {
-        let so_far = if new == 0 { "nothing new" } else { &shown };
+        let so_far = if new + uncovered == 0 { "nothing new" } else { &shown };
         format!("a late answer came: {so_far} so far, not known yet: {}", open.join(", "))
     };
     edits.hub.events.show(Event::Progress { text });
@@ -111,7 +116,8 @@ pub(crate) async fn follow(edits: &EditService) {
         // A task that has ended meanwhile has a list of its own.
         let Some(place) = known.iter_mut().find(|known| known.task == listed.task) else { continue };
         // Another look may have shown the same meanwhile.
-        let is_same = now.pending == place.pending && now.entries == place.entries && now.fixed == place.fixed;
+        let is_same = now.pending == place.pending
+            && (&now.entries, &now.uncovered, &now.fixed) == (&place.entries, &place.uncovered, &place.fixed);
         place.clone_from(&now);
         drop(known);
         if !is_same {
@@ -133,8 +139,9 @@ async fn as_known(edits: &EditService, listed: &Listed) -> Option<Listed> {
     edit_guard::discount_all(&journal, &listed.consent, &mut verdict);
     let fixed = fixed_entries::listed(&verdict.fixed, floor, &both.before, &known).await;
     let entries = verdict.new_from(floor).map(render::entry).collect();
+    let uncovered = verdict.revealed_from(floor).map(render::uncovered_entry).collect();
     let pending = if journal.net().is_empty() { Vec::new() } else { still_open(&edits.hub, &listed.pending).await };
-    Some(Listed { entries, fixed, pending, ..listed.clone() })
+    Some(Listed { entries, uncovered, fixed, pending, ..listed.clone() })
 }
 
 /// The entries that are still unknown: a silent provider may have answered since.
@@ -154,7 +161,9 @@ async fn still_open(hub: &DiagnosticsHub, pending: &[PendingReport]) -> Vec<Pend
 /// Asks for the reports of these files, since taking back or bringing back has changed their texts. It does so only
 /// where a list may change.
 pub(crate) async fn look_again(edits: &EditService, task: &str, files: &[String]) {
-    let may_change = |known: &Listed| known.task == task || !(known.pending.is_empty() && known.entries.is_empty());
+    let may_change = |known: &Listed| {
+        known.task == task || !(known.pending.is_empty() && known.entries.is_empty() && known.uncovered.is_empty())
+    };
     let is_listed = edits.hub.listed.lock().await.iter().any(may_change);
     if !is_listed || !edits.workspace.config.diagnostics.on_edit {
         return;

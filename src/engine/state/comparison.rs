@@ -67,6 +67,11 @@ impl Verdict {
         self.new.iter().filter(move |found| found.diagnostic.severity <= floor)
     }
 
+    /// The uncovered ones that are at least as severe as the floor.
+    pub(crate) fn revealed_from(&self, floor: Severity) -> impl Iterator<Item = &LocatedDiagnostic> {
+        self.revealed.iter().filter(move |found| found.diagnostic.severity <= floor)
+    }
+
     /// The number of fixed ones that are at least as severe as the floor.
     pub(crate) fn fixed_from(&self, floor: Severity) -> usize {
         self.fixed.iter().filter(|gone| gone.severity <= floor).count()

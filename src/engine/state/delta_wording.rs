@@ -3,9 +3,10 @@
 use crate::state::answer_status::Status;
 use crate::state::comparison::Verdict;
 use crate::state::pending_report;
-use crate::state::render::Line;
+use crate::state::render::{Line, UNCOVERED};
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
+use sextant_diagnostics::model::Severity;
 
 /// The known state of the diagnostics after a task.
 pub(crate) fn of_task(verdict: &Verdict, new: usize, fixed: usize, all: usize) -> String {
@@ -20,6 +21,16 @@ pub(crate) fn of_task(verdict: &Verdict, new: usize, fixed: usize, all: usize) -
             format!("diagnostics {}: what the change did is not known{who}", status.name())
         }
     }
+}
+
+/// The diagnostics that a task has uncovered, with the first of them: they count as neither new nor unchanged.
+pub(crate) fn of_uncovered(verdict: &Verdict, floor: Severity) -> Option<String> {
+    let mut found = verdict.revealed_from(floor);
+    let (first, others) = (found.next()?, found.count());
+    let the_first = if others > 0 { ", the first" } else { "" };
+    let words = headline(&first.diagnostic.message);
+    let (file, line, words) = (&first.symbol.file, first.line, words.trim_end_matches('.'));
+    Some(format!("{} {UNCOVERED}{the_first}: {file}:{line} {words}", others + 1))
 }
 
 /// Like [`of_task`], for a step of a plan.

@@ -9,7 +9,7 @@ use crate::state::delta_wording;
 use crate::state::edit_request::EditOutcome;
 use crate::state::frequent_codes::UsualKinds;
 use crate::state::pending_report;
-use crate::state::render::Line;
+use crate::state::render::{Line, UNCOVERED};
 use sextant_base::secrets::mask;
 use sextant_diagnostics::located::LocatedDiagnostic;
 
@@ -156,7 +156,7 @@ impl EditAnswer {
             out.extend(self.diagnostics.updated.iter().map(line));
         }
         if !self.diagnostics.revealed.is_empty() {
-            out.push("seen again after an earlier error went away:".to_owned());
+            out.push(format!("{UNCOVERED}:"));
             out.extend(self.diagnostics.revealed.iter().map(line));
         }
         if !self.diagnostics.late.is_empty() {

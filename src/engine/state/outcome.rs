@@ -27,6 +27,9 @@ pub struct Outcome {
     pub files: Vec<String>,
     /// Introduced by the task and still there.
     pub new_diagnostics: Vec<Line>,
+    /// Not introduced by it: an error that is gone now had hidden them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub revealed: Vec<Line>,
     pub fixed: usize,
     pub unchanged: usize,
     pub diagnostics_status: Status,
@@ -63,8 +66,10 @@ pub(crate) struct Listed {
     pub(crate) consent: Consent,
     /// The reports that were missing at its end and are still missing.
     pub(crate) pending: Vec<PendingReport>,
-    /// The list as it was shown last.
+    /// The new diagnostics of the list as it was shown last.
     pub(crate) entries: Vec<QuickfixEntry>,
+    /// The further part of it: diagnostics that an error hid which is gone.
+    pub(crate) uncovered: Vec<QuickfixEntry>,
     /// The diagnostics that it has fixed, at the places where they stood.
     pub(crate) fixed: Vec<QuickfixEntry>,
 }

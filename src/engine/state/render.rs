@@ -10,6 +10,9 @@ use sextant_diagnostics::model::{Confidence, Severity};
 use sextant_diagnostics::policy::{confidence_words, word};
 use sextant_model::step::DiagnosticLine;
 
+/// How a diagnostic came that an earlier error had hidden.
+pub(crate) const UNCOVERED: &str = "seen again after an earlier error went away";
+
 /// A diagnostic as data for a program, and with [`Line::text`] as text for a model and a user.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Line {
@@ -94,6 +97,12 @@ pub(crate) fn question(
         also: Vec::new(),
         unanswered: Vec::new(),
     }
+}
+
+/// The entry of a diagnostic that was seen again after the error that hid it went away.
+pub(crate) fn uncovered_entry(found: &LocatedDiagnostic) -> QuickfixEntry {
+    let entry = entry(found);
+    QuickfixEntry { text: format!("{} ({})", entry.text, UNCOVERED), ..entry }
 }
 
 /// The entry of the quickfix list.

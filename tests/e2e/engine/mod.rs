@@ -11,6 +11,7 @@ mod exact;
 mod feedback;
 mod figures;
 mod forget;
+mod hidden_by_errors;
 mod history;
 mod injection;
 mod late_outcomes;
