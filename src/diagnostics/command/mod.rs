@@ -5,13 +5,14 @@ pub mod capture;
 pub mod command_config;
 pub mod files_read;
 mod names_from;
+mod one_of_targets;
 pub mod read_output;
 pub mod run_program;
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
@@ -247,10 +248,8 @@ impl CommandProvider {
     /// Findings of one file as diagnostics.
     fn located<'f>(&self, findings: impl IntoIterator<Item = &'f Finding>, file: &FileText) -> Vec<Diagnostic> {
         let index = LineIndex::new(&file.text);
-        let mut known = HashSet::new();
         let located = findings.into_iter().map(|one| self.diagnostic(one, self.location(one, file, &index)));
-        // A compiler that builds a file for several targets reports it for each.
-        located.filter(|one| known.insert(one.clone())).collect()
+        one_of_targets::each_once(located)
     }
 
     /// Reports on the files that nobody asked about and of which a run over the project says something else than the run

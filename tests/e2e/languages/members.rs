@@ -76,3 +76,21 @@ async fn tsc_names_what_an_edit_breaks_beside_the_package() {
     assert!(names(&answer, &project.root().join("app/app.ts"), "not assignable"), "{answer}");
     assert!(client.end().await.success());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_error_that_a_library_and_its_tests_name_in_two_ways_counts_once() {
+    tool("cargo");
+    let cart = "pub struct Cart {\n    pub rate: u64,\n}\n\nimpl Cart {\n    pub fn total(&self) -> u64 {\n        self.rate\n    \
+                }\n}\n";
+    let lib = "pub mod cart;\n\n#[cfg(test)]\nmod tests {\n    pub struct Cart;\n\n    #[test]\n    fn is_one() {\n        let _ = \
+               Cart;\n    }\n}\n";
+    let manifest = "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+    let project = Project::new(&[("Cargo.toml", manifest), ("src/lib.rs", lib), ("src/cart.rs", cart)]);
+    configure(&project, "commands = [\"cargo\"]\n");
+    let mut client = McpClient::open(&project, "codex", &["--timeout-ms", "120000"]).await;
+    let answer = client.edit("edit_file", replace("src/cart.rs", "self.rate", "self.ratez")).await;
+    let found = answer["new_diagnostics"].as_array().expect("a list");
+    assert_eq!(found.len(), 1, "{answer:#}");
+    assert_eq!(found[0]["message"], "no field `ratez` on type `&Cart`", "{answer:#}");
+    assert!(client.end().await.success());
+}
