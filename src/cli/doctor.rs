@@ -3,6 +3,7 @@
 
 mod doctor_checks;
 mod helix_checks;
+mod language_checks;
 pub(in crate::cli) mod programs;
 
 use crate::cli::exit_status::CommandStatus;

@@ -13,6 +13,7 @@ pub mod environment;
 pub mod files_outside_root;
 pub mod finding;
 pub mod grouping;
+pub mod language_checkers;
 pub mod late_signal;
 pub mod located;
 pub mod merge;

@@ -24,10 +24,11 @@ pub(super) fn commands(configs: &[CommandConfig], root: &Path) -> Result<Vec<Com
     configs.iter().map(|config| CommandProvider::new(config.clone(), root, &places)).collect()
 }
 
-/// Name and program of each command, for the health check; `null` where it is not installed.
+/// Name, program and languages of each command, for the health check; the program is `null` where it is not installed.
 pub(super) fn found(commands: &[CommandProvider], configs: &[CommandConfig]) -> Value {
     let rows = configs.iter().zip(commands);
-    rows.map(|(config, command)| json!({"name": config.name, "program": command.program()})).collect()
+    let row = |(config, command): (&CommandConfig, &CommandProvider)| json!({"name": config.name, "program": command.program(), "languages": config.languages});
+    rows.map(row).collect()
 }
 
 impl NvimEditor {

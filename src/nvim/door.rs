@@ -29,7 +29,7 @@ use crate::text_pages::Page;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
 use sextant_diagnostics::command::command_config::{CommandConfig, CommandSpec};
-use sextant_diagnostics::server_facts;
+use sextant_diagnostics::{language_checkers, server_facts};
 use sextant_engine::api::{Command, Config, Engine, Event, Origin, PlanMode, Request, Steps, Submitted, TaskTurn};
 use sextant_model::step::Model;
 use sextant_store::workspace::root::Root;
@@ -208,7 +208,7 @@ impl NvimDoor {
     async fn greet(&self, json: &str, nvim: Neovim<ChannelWriter>) {
         let channel = Arc::clone(self.channel.get_or_init(|| Arc::new(Channel::new(nvim))));
         let mut welcome = json!({"version": env!("CARGO_PKG_VERSION"), "root": "", "model": "",
-            "servers": server_facts::handshake()});
+            "servers": server_facts::handshake(), "languages": language_checkers::handshake()});
         match self.prepare(json) {
             Ok((ready, commands)) => {
                 let root = Root::find(&ready.cwd).map(|root| root.path().display().to_string()).unwrap_or_default();

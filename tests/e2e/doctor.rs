@@ -1,6 +1,7 @@
 //! `sextant doctor`, `forget`, `completions` and `man`.
 
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -10,7 +11,7 @@ use crate::mcp::replace;
 use crate::rpc::{stderr, stdout};
 use crate::support::mcp::McpClient;
 use crate::support::project::Project;
-use crate::support::servers::tool;
+use crate::support::servers::{language_tools, tool};
 
 /// Runs the program as in a shell of its own, with these folders as its `PATH`.
 fn sextant(project: &Project, path: &str, arguments: &[&str]) -> Output {
@@ -149,6 +150,62 @@ fn what_does_not_work_is_told_with_the_way_out() {
     configure(&project, "[model\n");
     let (sound, checks) = looked(&project, &tools());
     assert!(!sound && of(&checks, "config")["state"] == "error", "{checks:#?}");
+}
+
+/// A folder of programs of these texts.
+fn programs(project: &Project, texts: &[(&str, &str)]) -> String {
+    let folder = project.beside("programs");
+    for (name, text) in texts {
+        let file = folder.join(name);
+        std::fs::write(&file, format!("#!/bin/sh\n{text}\n")).expect("a file");
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).expect("a program");
+    }
+    folder.display().to_string()
+}
+
+#[test]
+fn a_language_that_nothing_checks_is_named_with_what_was_tried_and_the_fix() {
+    let project = Project::new(&[("Cargo.toml", ""), ("src/lib.rs", ""), ("src/a.rs", ""), ("a.lua", "")]);
+    let shim = "echo \"error: Unknown binary 'rust-analyzer'\" >&2\necho trace >&2\nexit 1";
+    // A server of no language here is not started.
+    let folder =
+        programs(&project, &[("rust-analyzer", shim), ("cargo", "exit 0"), ("clangd", "touch started; exit 1")]);
+    let languages = |checks: &[Value]| -> Vec<String> {
+        let lines = checks.iter().filter(|check| check["name"] == "language");
+        lines.map(|line| format!("{} {} → {}", line["state"], line["text"], line["hint"]).replace('"', "")).collect()
+    };
+    let (sound, checks) = looked(&project, &folder);
+    assert!(sound && checks.iter().all(|check| check["name"] != "server"), "{checks:#?}");
+    let lines = languages(&checks);
+    for (line, parts) in [
+        (&lines[0], ["warning Lua: 1 file, and only the parser checks them", "lua_ls, emmylua_ls", "install lua_ls"]),
+        (
+            &lines[1],
+            [
+                "warning Rust: 2 files, and only the parser checks them",
+                "rust-analyzer) does not run: error: Unknown binary 'rust-analyzer'",
+                "`rustup component add rust-analyzer`, and name it in `[[servers]]`; or `commands = [\\cargo\\]`",
+            ],
+        ),
+    ] {
+        assert!(parts.iter().all(|part| line.contains(part)), "{line}");
+    }
+    configure(&project, "commands = [\"cargo\"]\n");
+    assert!(languages(&looked(&project, &folder).1)[1].starts_with("ok Rust: 2 files, checked by cargo"));
+}
+
+#[test]
+fn a_c_project_without_compile_commands_is_named() {
+    let clangd = language_tools("clangd").display().to_string();
+    let project = Project::new(&[("include/a.hpp", "int a();\n"), ("src/a.cpp", "#include \"a.hpp\"\n")]);
+    let language = || of(&looked(&project, &clangd).1, "language").clone();
+    let found = language();
+    assert_eq!(found["state"], "warning", "{found}");
+    let (text, hint) = (found["text"].as_str().expect("a text"), found["hint"].as_str().expect("a hint"));
+    assert!(text.starts_with("C and C++: 2 files, checked by clangd, and no compile_commands.json"), "{found}");
+    assert!(hint.contains("CMAKE_EXPORT_COMPILE_COMMANDS"), "{found}");
+    project.write("build/compile_commands.json", "[]");
+    assert_eq!(language()["state"], "ok");
 }
 
 #[tokio::test(flavor = "multi_thread")]

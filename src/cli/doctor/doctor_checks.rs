@@ -43,7 +43,7 @@ pub(super) async fn all(
     found.push(state());
     found.push(memory(&root));
     found.extend(sessions(root.path()).await);
-    found.extend(programs::all(root.path(), settings.as_ref().ok()).await);
+    found.extend(programs::all(&root, settings.as_ref().ok()).await);
     if let Ok(Settings { model, .. }) = &settings {
         found.push(self::model(model).await);
     }

@@ -1,4 +1,4 @@
-//! Checks the other programs: git, Neovim, language servers, and the commands of the configuration.
+//! Checks the other programs: git, Neovim, language servers, the commands of the configuration, by language.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -6,43 +6,65 @@ use std::time::Duration;
 
 use futures::future::join_all;
 
+use crate::cli::doctor::language_checks::{FoundLanguages, WorkingChecker};
 use crate::cli::doctor::{CheckedThing, Health};
 use crate::cli::settings::Settings;
 use sextant_base::deadline::Deadline;
+use sextant_diagnostics::command::CommandProvider;
 use sextant_diagnostics::model::DiagnosticsProvider;
 use sextant_diagnostics::program;
 use sextant_diagnostics::server::LanguageServer;
 use sextant_diagnostics::server::server_config::ServerConfig;
+use sextant_store::workspace::root::Root;
 
 /// The time limit for a program to print its version.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 /// The time limit for a language server's handshake, and for its end.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 const LEAVE: Duration = Duration::from_secs(1);
 /// The oldest Neovim that the plugin works in.
 const NEOVIM: (u32, u32) = (0, 11);
 
-pub(super) async fn all(root: &Path, settings: Option<&Settings>) -> Vec<CheckedThing> {
-    let places = program::places(root, &[], std::env::var_os("PATH").as_deref());
+pub(super) async fn all(root: &Root, settings: Option<&Settings>) -> Vec<CheckedThing> {
+    let places = program::places(root.path(), &[], std::env::var_os("PATH").as_deref());
     let mut found = vec![git(&places).await, neovim(&places).await];
     let Some(settings) = settings else { return found };
-    if settings.servers.is_empty() {
+    let languages = FoundLanguages::of(root);
+    // A server of another language is not started.
+    let servers = settings.servers.iter().filter(|server| languages.concern(&server.languages));
+    let servers: Vec<&ServerConfig> = servers.collect();
+    let answers = join_all(servers.iter().map(|server| answered((*server).clone()))).await;
+    let is_ok = |answer: &CheckedThing| answer.state == Health::Ok;
+    let answering = servers.iter().zip(&answers).filter(|(_, answer)| is_ok(answer)).map(|(server, _)| *server);
+    let mut working: Vec<WorkingChecker> =
+        answering.map(|server| WorkingChecker { name: &server.name, languages: &server.languages }).collect();
+    let commands = settings.commands.iter().filter(|command| command.program().is_some());
+    working.extend(commands.map(|command| WorkingChecker {
+        name: command.name().trim_start_matches("tool:"),
+        languages: command.languages(),
+    }));
+    let checked = languages.checked(root.path(), &working, &places).await;
+    if settings.servers.is_empty() && checked.is_empty() {
         let hint =
             "install one, such as basedpyright or ruff, or name it in the configuration; --servers names a folder";
         let text = "none is found: little is known of what an edit does to the diagnostics";
         found.push(CheckedThing::of("server", Health::Warning, text, hint));
     }
-    found.extend(join_all(settings.servers.iter().cloned().map(answered)).await);
-    for command in &settings.commands {
-        found.push(match command.program() {
-            Some(program) => CheckedThing::ok("command", format!("{} ({})", command.name(), program.display())),
-            None => {
-                let hint = "install it, or put its folder on PATH; folders inside of the project are passed over";
-                CheckedThing::of("command", Health::Warning, format!("{} is not installed", command.name()), hint)
-            }
-        });
-    }
+    found.extend(answers);
+    found.extend(settings.commands.iter().map(command));
+    found.extend(checked);
     found
+}
+
+fn command(command: &CommandProvider) -> CheckedThing {
+    const NAME: &str = "command";
+    match command.program() {
+        Some(program) => CheckedThing::ok(NAME, format!("{} ({})", command.name(), program.display())),
+        None => {
+            let hint = "install it, or put its folder on PATH; folders inside of the project are passed over";
+            CheckedThing::of(NAME, Health::Warning, format!("{} is not installed", command.name()), hint)
+        }
+    }
 }
 
 /// A language server, by its answer to the handshake: a program of the right name may be no server. It starts in an

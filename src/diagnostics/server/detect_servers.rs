@@ -54,6 +54,12 @@ const KNOWN: &[&[KnownServer]] = &[
     ],
 ];
 
+/// The names of the servers for a language, best first.
+pub(crate) fn known_for(language: &str) -> Vec<&'static str> {
+    let servers = KNOWN.iter().copied().flatten();
+    servers.filter(|server| server.languages.contains(&language)).map(|server| server.name).collect()
+}
+
 /// The servers that are installed, in the order of [`KNOWN`].
 ///
 /// `directories` are searched first and are trusted. Folders of `path` (the value of `PATH`) inside the project are

@@ -377,7 +377,7 @@ async fn judge(hub: &DiagnosticsHub, work: &mut TaskWork, known: &Baseline, repo
     let asked: BTreeSet<SnapshotKey> = asked.map(|report| (report.file.clone(), report.provider.clone())).collect();
     let floor = hub.workspace.config.diagnostics.severity_floor;
     doubt(&mut verdict, stopped_compilers::unchecked(&both.before, &both.after, asked.difference(&open), floor));
-    work.reports.asked.extend(asked);
+    work.reports.elsewhere.asked.extend(asked);
     if !reports.is_empty() {
         comparison::doubt_coverage(&mut verdict, &known.edited(), &both.after, reports);
     }

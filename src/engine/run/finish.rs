@@ -87,7 +87,6 @@ pub(crate) async fn finish(
         answer: String::new(),
         files,
         new_diagnostics: new.iter().map(Line::of).collect(),
-        revealed: verdict.revealed_from(floor).map(Line::of).collect(),
         fixed: verdict.fixed_from(floor),
         unchanged: verdict.unchanged_from(floor),
         diagnostics_status: verdict.status,
@@ -201,7 +200,7 @@ async fn compared(
     let mut verdict = both.compared(reports).await;
     doubt(&mut verdict, reached::unlooked(&edits.hub, &work.journal, &work.reports.elsewhere).await);
     // Lints that an old error hides are no matter of a whole task.
-    let asked = work.reports.asked.iter().filter(|key| both.after.contains_key(*key));
+    let asked = work.reports.elsewhere.asked.iter().filter(|key| both.after.contains_key(*key));
     doubt(&mut verdict, stopped_compilers::unchecked(&both.before, &both.after, asked, Severity::Error));
     concurrent_edits::leave_out(&mut verdict, &work.journal, &both.after);
     (verdict, both)
@@ -253,6 +252,7 @@ pub(crate) fn summary(word: &str, files: &[String], verdict: &Verdict, floor: Se
         parts.push(format!("changed {files}"));
         parts.push(delta_wording::of_task(verdict, new, fixed, verdict.unchanged_from(floor)));
         parts.extend(delta_wording::of_uncovered(verdict, floor));
+        parts.extend(pending_report::way_out(&verdict.pending));
     }
     parts.extend(verdict.not_counted.first().map(|first| {
         let count = verdict.not_counted.len();

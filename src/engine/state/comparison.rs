@@ -103,7 +103,7 @@ pub(crate) fn doubt_coverage(verdict: &mut Verdict, files: &[String], known: &Sn
             [] if asked(verdict, file) => continue,
             [] => {
                 uncovered += 1;
-                PendingReport::about(file, format!("nothing checks {file}"))
+                PendingReport::uncovered(file)
             }
         };
         if !verdict.pending.contains(&entry) {

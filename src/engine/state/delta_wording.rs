@@ -12,10 +12,11 @@ use sextant_diagnostics::model::Severity;
 pub(crate) fn of_task(verdict: &Verdict, new: usize, fixed: usize, all: usize) -> String {
     let pending = pending_report::listed(&verdict.pending);
     let count = counted(new, "new diagnostic");
+    let yet = yet(pending_report::may_be_answered(&verdict.pending));
     match verdict.status {
         Status::Complete => format!("{count}, {fixed} fixed, {all} unchanged"),
-        Status::Partial if new == 0 => format!("whether anything is new is not known yet: {pending}"),
-        Status::Partial => format!("{count} so far, not known yet: {pending}"),
+        Status::Partial if new == 0 => format!("whether anything is new is not known{yet}: {pending}"),
+        Status::Partial => format!("{count} so far, not known{yet}: {pending}"),
         status => {
             let who = if pending.is_empty() { String::new() } else { format!(": {pending}") };
             format!("diagnostics {}: what the change did is not known{who}", status.name())
@@ -50,12 +51,18 @@ pub(crate) fn of_late(words: &str, first: Option<&str>) -> String {
     first.unwrap_or_else(|| words.to_owned())
 }
 
-/// Like [`of_task`], for one edit, or for several that were settled as one.
-pub(crate) fn of_edit(status: Status, new: usize, fixed: usize, more: &str) -> String {
+/// Ends "not known" where it may still be known.
+fn yet(is_awaited: bool) -> &'static str {
+    if is_awaited { " yet" } else { "" }
+}
+
+/// Like [`of_task`], for one edit, or for several that were settled as one. `is_awaited` is true if an answer may come.
+pub(crate) fn of_edit(status: Status, new: usize, fixed: usize, more: &str, is_awaited: bool) -> String {
+    let yet = yet(is_awaited);
     match status {
         Status::Complete => format!("{new} new, {fixed} fixed{more}"),
         Status::Partial if new == 0 => {
-            format!("partly known: whether anything is new is not known yet; so far {fixed} fixed{more}")
+            format!("partly known: whether anything is new is not known{yet}; so far {fixed} fixed{more}")
         }
         Status::Partial => format!("partly known: {new} new so far, {fixed} fixed{more}"),
         status => unknown(status).to_owned(),
@@ -105,10 +112,28 @@ mod tests {
         [Status::Complete, Status::Partial, Status::Timeout, Status::Unavailable, Status::Skipped, Status::Off];
 
     #[test]
+    fn what_nobody_will_answer_is_not_known_without_a_yet_and_has_a_way_out() {
+        let unchecked = vec![PendingReport::unchecked("a.rs"), PendingReport::unchecked("b.rs")];
+        let verdict = Verdict { pending: unchecked.clone(), ..Verdict::without(Status::Partial) };
+        assert!(of_task(&verdict, 0, 0, 0).starts_with("whether anything is new is not known: "));
+        assert!(of_task(&verdict, 2, 0, 0).contains("2 new diagnostics so far, not known: all but the syntax (a.rs)"));
+        assert!(of_edit(Status::Partial, 0, 0, "", false).contains("is not known; so far"));
+        let words = pending_report::way_out(&unchecked).unwrap_or_default();
+        assert!(
+            words.starts_with("No server and no command checks a.rs and 1 other file: `sextant doctor`"),
+            "{words}"
+        );
+        for other in [PendingReport::awaited("fake", "a.py"), PendingReport::uncovered("README.md")] {
+            assert_eq!(pending_report::way_out(&[other]), None);
+        }
+    }
+
+    #[test]
     fn nothing_new_is_said_only_where_all_is_known() {
         for status in ALL {
             let verdict = Verdict { pending: vec![PendingReport::awaited("fake", "a.py")], ..Verdict::without(status) };
-            let words = [of_task(&verdict, 0, 2, 0), of_step(&verdict, 0, 2), of_edit(status, 0, 2, ", 3 unchanged")];
+            let words =
+                [of_task(&verdict, 0, 2, 0), of_step(&verdict, 0, 2), of_edit(status, 0, 2, ", 3 unchanged", true)];
             let ahead = of_candidate(&verdict, &[]);
             assert_eq!(ahead.contains("nothing"), status == Status::Complete, "{status:?}: {ahead}");
             assert_eq!(ahead.contains("not known"), status != Status::Complete, "{status:?}: {ahead}");
@@ -120,6 +145,6 @@ mod tests {
         let verdict =
             Verdict { pending: vec![PendingReport::awaited("fake", "a.py")], ..Verdict::without(Status::Partial) };
         assert_eq!(of_step(&verdict, 1, 0), "0 fixed and 1 new so far, not known: fake (a.py)");
-        assert_eq!(of_edit(Status::Partial, 1, 0, ""), "partly known: 1 new so far, 0 fixed");
+        assert_eq!(of_edit(Status::Partial, 1, 0, "", true), "partly known: 1 new so far, 0 fixed");
     }
 }

@@ -8,7 +8,7 @@ use crate::state::comparison::Verdict;
 use crate::state::delta_wording;
 use crate::state::edit_request::EditOutcome;
 use crate::state::frequent_codes::UsualKinds;
-use crate::state::pending_report;
+use crate::state::pending_report::{self, PendingReport};
 use crate::state::render::{Line, UNCOVERED};
 use sextant_base::secrets::mask;
 use sextant_diagnostics::located::LocatedDiagnostic;
@@ -42,8 +42,10 @@ pub(crate) struct EditDiagnostics {
     pub revealed: Vec<Line>,
     pub diagnostics_status: Status,
     pub pending: Vec<String>,
-    /// True if one of those may still answer.
-    pub to_come: bool,
+    /// The same in sentences: nobody has to ask again.
+    pub not_known: Vec<String>,
+    /// True if a later result may report some of it.
+    pub is_awaited: bool,
     /// New ones of an earlier edit, reported late.
     pub late: Vec<Line>,
 }
@@ -51,10 +53,20 @@ pub(crate) struct EditDiagnostics {
 /// Follows the diagnostics that do not count as fixed: alone their list reads as an order.
 const NOT_COUNTED: &str = "Keep it, unless a better fix is at hand";
 
-/// Names the providers that have not answered: nobody has to ask again.
-fn not_known(pending: &[String], to_come: bool) -> String {
-    let hint = if to_come { "a later result reports the rest: go on" } else { "nothing else checks it: go on" };
-    format!("not known yet: {} ({hint})", pending.join(", "))
+/// True if a provider that has not answered may still do so.
+fn is_awaited(verdict: &Verdict) -> bool {
+    verdict.to_come && pending_report::may_be_answered(&verdict.pending)
+}
+
+/// Names what is not known, apart by whether a later result may report it.
+fn not_known(verdict: &Verdict) -> Vec<String> {
+    let (awaited, others): (Vec<_>, Vec<_>) =
+        verdict.pending.iter().cloned().partition(|entry| entry.may_be_answered && verdict.to_come);
+    let sentence = |words: &str, entries: &[PendingReport], hint: &str| {
+        (!entries.is_empty()).then(|| format!("{words}: {} ({hint})", pending_report::listed(entries)))
+    };
+    let awaited = sentence("not known yet", &awaited, "a later result reports the rest: go on");
+    awaited.into_iter().chain(sentence("not known", &others, "nothing else checks it: go on")).collect()
 }
 
 /// The pending entry of an edit whose diagnostics were deferred.
@@ -89,7 +101,8 @@ impl EditAnswer {
                 revealed: verdict.revealed.iter().filter(floor).take(checks.max).map(Line::of).collect(),
                 diagnostics_status: verdict.status,
                 pending: pending_report::words(&verdict.pending),
-                to_come: verdict.to_come,
+                not_known: not_known(verdict),
+                is_awaited: is_awaited(verdict),
                 late: late.iter().filter(floor).map(Line::of).collect(),
             },
             notes,
@@ -164,7 +177,7 @@ impl EditAnswer {
             out.extend(self.diagnostics.late.iter().map(line));
         }
         if !self.diagnostics.pending.is_empty() && self.diagnostics.diagnostics_status != Status::Skipped {
-            out.push(not_known(&self.diagnostics.pending, self.diagnostics.to_come));
+            out.extend(self.diagnostics.not_known.iter().cloned());
         }
         out.extend(self.notes.iter().cloned());
         out.join("\n")
@@ -185,10 +198,8 @@ impl EditAnswer {
             String::new()
         };
         let more = format!(", {} unchanged{masked}", self.diagnostics.unchanged);
-        format!(
-            "diagnostics: {}",
-            delta_wording::of_edit(self.diagnostics.diagnostics_status, total, self.diagnostics.fixed, &more)
-        )
+        let EditDiagnostics { diagnostics_status, fixed, is_awaited, .. } = &self.diagnostics;
+        format!("diagnostics: {}", delta_wording::of_edit(*diagnostics_status, total, *fixed, &more, *is_awaited))
     }
 }
 
@@ -249,11 +260,9 @@ fn line_data(line: &Line, of_path: &str) -> Value {
 pub(crate) fn deferred(verdict: &Verdict, checks: &Checks) -> String {
     let floor = checks.severity_floor;
     let (new, fixed) = (verdict.new_from(floor).count(), verdict.fixed_from(floor));
-    let mut out =
-        vec![format!("diagnostics of the edits before: {}", delta_wording::of_edit(verdict.status, new, fixed, ""))];
+    let words = delta_wording::of_edit(verdict.status, new, fixed, "", is_awaited(verdict));
+    let mut out = vec![format!("diagnostics of the edits before: {words}")];
     out.extend(verdict.new_from(floor).take(checks.max).map(|found| format!("  {}", Line::of(found).text(""))));
-    if !verdict.pending.is_empty() {
-        out.push(not_known(&pending_report::words(&verdict.pending), verdict.to_come));
-    }
+    out.extend(not_known(verdict));
     out.join("\n")
 }

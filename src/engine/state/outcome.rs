@@ -27,9 +27,6 @@ pub struct Outcome {
     pub files: Vec<String>,
     /// Introduced by the task and still there.
     pub new_diagnostics: Vec<Line>,
-    /// Not introduced by it: an error that is gone now had hidden them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub revealed: Vec<Line>,
     pub fixed: usize,
     pub unchanged: usize,
     pub diagnostics_status: Status,

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::state::answer_status::short;
 use sextant_base::plural::counted;
+use sextant_diagnostics::language_checkers;
 use sextant_diagnostics::model::Freshness;
 use sextant_diagnostics::model::Report;
 
@@ -19,6 +20,8 @@ pub(crate) struct PendingReport {
     pub(crate) files: Vec<String>,
     /// True if an answer of the provider about these files makes it untrue.
     pub(crate) may_be_answered: bool,
+    /// True if no checker of the file is known, so that no answer ever comes.
+    lacks_checker: bool,
     words: String,
 }
 
@@ -31,7 +34,13 @@ impl fmt::Display for PendingReport {
 impl PendingReport {
     /// In these words alone.
     pub(crate) fn new(words: impl Into<String>) -> Self {
-        Self { provider: String::new(), files: Vec::new(), may_be_answered: false, words: words.into() }
+        Self {
+            provider: String::new(),
+            files: Vec::new(),
+            may_be_answered: false,
+            lacks_checker: false,
+            words: words.into(),
+        }
     }
 
     /// About one file, in these words.
@@ -64,7 +73,12 @@ impl PendingReport {
 
     /// A file that only the parser reads.
     pub(crate) fn unchecked(file: &str) -> Self {
-        Self::about(file, format!("all but the syntax ({file})"))
+        Self { lacks_checker: true, ..Self::about(file, format!("all but the syntax ({file})")) }
+    }
+
+    /// A file that nothing reads.
+    pub(crate) fn uncovered(file: &str) -> Self {
+        Self { lacks_checker: true, ..Self::about(file, format!("nothing checks {file}")) }
     }
 
     /// As it is, and an answer makes it untrue.
@@ -106,6 +120,7 @@ impl PendingReport {
             provider: provider.to_owned(),
             files: files.iter().map(|file| (*file).to_owned()).collect(),
             may_be_answered: true,
+            lacks_checker: false,
             words: format!("{provider} ({place}{why})"),
         };
         match files {
@@ -126,6 +141,23 @@ fn reason(report: &Report) -> String {
         _ => String::new(),
     }
 }
+
+/// True if an answer may still make an entry untrue.
+pub(crate) fn may_be_answered(pending: &[PendingReport]) -> bool {
+    pending.iter().any(|entry| entry.may_be_answered)
+}
+
+/// The way out for the files that nothing checks, or only the parser, and that something could check.
+pub(crate) fn way_out(pending: &[PendingReport]) -> Option<String> {
+    let files = pending.iter().filter(|entry| entry.lacks_checker).flat_map(|entry| &entry.files);
+    let mut files = files.filter(|file| language_checkers::of_path(file).is_some());
+    let (first, others) = (files.next()?, files.count());
+    let more = if others > 0 { format!(" and {}", counted(others, "other file")) } else { String::new() };
+    Some(format!("No server and no command checks {first}{more}: {NAMES_CHECKERS} which ones could"))
+}
+
+/// The places that name the checkers of each language.
+const NAMES_CHECKERS: &str = "`sextant doctor` and :checkhealth sextant name";
 
 /// The entries in one line.
 pub(crate) fn listed(pending: &[PendingReport]) -> String {

@@ -125,8 +125,6 @@ pub(crate) struct TaskReports {
     pub(crate) elsewhere: ReachReports,
     /// The state right before the first edit of each file since the step of the plan began.
     pub first: Baseline,
-    /// The providers that were asked about the effect of an edit, with the files.
-    pub(crate) asked: BTreeSet<SnapshotKey>,
     /// The baseline of edits whose answer is not complete yet.
     pub pending: Option<Snapshots>,
     /// The baseline of a burst of edits that is settled once, with the next result.
@@ -194,6 +192,8 @@ pub(crate) struct LastLook {
 /// The known state of the files in reach of a task's edits.
 #[derive(Debug, Default)]
 pub(crate) struct ReachReports {
+    /// The providers that were asked about the effect of an edit, with the files.
+    pub(crate) asked: BTreeSet<SnapshotKey>,
     /// The files that it looked at.
     pub(crate) reached: BTreeSet<String>,
     /// Files with a word that an edit changed, where a server knows another meaning of it.

@@ -70,7 +70,7 @@ async fn a_server_that_is_gone_between_two_edits_of_a_task_is_missed() {
             assert!(!summary.contains("0 new") && !summary.contains(", 0 fixed"), "{path}, {taken}: {summary}");
             let told = model.requests()[2].said_by("user").to_owned();
             assert!(told.contains("diagnostics: partly known: "), "{path}: {told}");
-            assert!(told.contains("not known yet: fake (a.py"), "{path}: {told}");
+            assert!(told.contains("not known: fake (a.py"), "{path}: {told}");
         }
     }
 }

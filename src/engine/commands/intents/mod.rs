@@ -131,7 +131,6 @@ fn outcome(answer: DirectAnswer, entry: TraceEntry) -> Outcome {
         answer: answer.text,
         files: Vec::new(),
         new_diagnostics: Vec::new(),
-        revealed: Vec::new(),
         fixed: 0,
         unchanged: 0,
         diagnostics_status: Status::Off,
