@@ -129,7 +129,7 @@ end
 
 local function servers(health)
   local clients = vim.lsp.get_clients()
-  if #clients == 0 then
+  if not require('sextant.health_languages').check(health) and #clients == 0 then
     health.warn(
       'no language server is running',
       { 'without one nothing is known of what an edit does to the diagnostics', 'see :help lsp-quickstart' }

@@ -22,7 +22,8 @@ local channel = nil
 ---@field model string
 ---@field root string of the workspace
 ---@field problem? string why it will not work
----@field commands? { name: string, program?: string }[] what is asked for diagnostics, and whether it is there
+---@field commands? { name: string, program?: string, languages: string[] }[] what is asked for diagnostics
+---@field languages sextant.LanguageCheckers[]
 ---@field path string of the binary
 
 --- The data of the running process; for :checkhealth.

@@ -49,6 +49,7 @@ mod tabs;
 mod tasks;
 mod trace;
 pub mod two;
+mod unchecked_languages;
 mod versions;
 mod waiting;
 mod wide;
