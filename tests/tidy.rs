@@ -81,6 +81,7 @@ const LANGUAGE_NAMES: &[&str] = &[
 const LANGUAGE_TABLES: &[(&str, &str)] = &[
     ("src/cli/setup/helix_servers.rs", "Helix's names of languages and servers"),
     ("src/diagnostics/delta/syntax_errors.rs", "names of tools"),
+    ("src/diagnostics/language_checkers.rs", "the table of checkers"),
     ("src/diagnostics/policy/contradiction.rs", "a rule that is safe in one language only"),
     ("src/diagnostics/policy/silencing_edits.rs", "the language whose rules are read from its tree"),
     ("src/diagnostics/policy/silencing_edits/marks.rs", "endings of files in which words have the searched form"),

@@ -121,6 +121,9 @@ async fn without_servers_the_syntax_is_all_that_is_known_and_that_is_said() {
     let outcome = run(&project, config, "a.py:2", edit).await;
     assert_eq!(outcome["diagnostics_status"], "partial", "{outcome}");
     assert_eq!(outcome["pending"], json!(["all but the syntax (a.py)"]));
+    let summary = outcome["summary"].as_str().expect("a summary");
+    assert!(summary.contains("1 new diagnostic so far, not known: all but the syntax (a.py)"), "{summary}");
+    assert!(summary.contains("No server and no command checks a.py: the health check (`sextant doctor`"), "{summary}");
     let new = outcome["new_diagnostics"].as_array().expect("a list");
     assert_eq!((new.len(), &new[0]["source"]), (1, &json!("analyzer:syntax")), "{outcome}");
 }

@@ -153,11 +153,11 @@ pub(crate) fn way_out(pending: &[PendingReport]) -> Option<String> {
     let mut files = files.filter(|file| language_checkers::of_path(file).is_some());
     let (first, others) = (files.next()?, files.count());
     let more = if others > 0 { format!(" and {}", counted(others, "other file")) } else { String::new() };
-    Some(format!("No server and no command checks {first}{more}: {NAMES_CHECKERS} which ones could"))
+    Some(format!("No server and no command checks {first}{more}: {HEALTH} names what could"))
 }
 
-/// The places that name the checkers of each language.
-const NAMES_CHECKERS: &str = "`sextant doctor` and :checkhealth sextant name";
+/// What names the checkers of each language.
+const HEALTH: &str = "the health check (`sextant doctor`, or the editor's own)";
 
 /// The entries in one line.
 pub(crate) fn listed(pending: &[PendingReport]) -> String {
