@@ -57,6 +57,14 @@ pub fn of_path(path: &str) -> Option<&'static LanguageCheckers> {
     CHECKERS.iter().find(|row| row.languages.contains(&language))
 }
 
+/// True if no checker of one file looks at the other: both are code, of languages that share no program.
+pub fn are_apart(one: &str, other: &str) -> bool {
+    match (of_path(one), of_path(other)) {
+        (Some(one), Some(other)) => one.title != other.title,
+        _ => false,
+    }
+}
+
 impl LanguageCheckers {
     /// The servers that start without being named.
     pub fn servers(&self) -> Vec<&'static str> {
@@ -97,6 +105,8 @@ mod tests {
             assert_eq!(rows.count(), 1, "{}", row.title);
         }
         let of = |title: &str| CHECKERS.iter().find(|row| row.title == title).unwrap();
+        assert!(are_apart("a.sh", "b.lua") && !are_apart("a.h", "b.cpp") && !are_apart("a.ts", "b.jsx"));
+        assert!(!are_apart("a.py", "pyproject.toml") && !are_apart("a.ts", "package.json"), "settings reach code");
         assert!(of_path("src/a.rs").is_some() && of_path("README.md").is_none());
         assert_eq!(of("Rust").command().as_deref(), Some("cargo"));
         assert_eq!(of("Lua").servers(), ["lua_ls", "emmylua_ls"]);

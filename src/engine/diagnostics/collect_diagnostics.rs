@@ -19,6 +19,7 @@ use crate::state::task::{TaskReports, TaskWork};
 use crate::state::{comparison, dedup};
 use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
+use sextant_diagnostics::language_checkers::are_apart;
 use sextant_diagnostics::model::{Diagnostic, Freshness, Report};
 use sextant_diagnostics::policy::{Effect, Trace};
 
@@ -194,6 +195,14 @@ pub(crate) async fn bystanders(editor: &dyn Editor, looked: &LookedFiles, edited
     let others: Vec<Document> = join_all(others).await.into_iter().flatten().collect();
     let mut typed = lock(&looked.typed);
     others.into_iter().filter(|document| !typed.is_typed(document)).collect()
+}
+
+/// The same without the files whose checkers look at none of the edited ones: an answer that is still awaited there does
+/// not hold up an edit of another language.
+pub(crate) async fn affected(editor: &dyn Editor, looked: &LookedFiles, edited: &[String]) -> Vec<Document> {
+    let mut others = bystanders(editor, looked, edited).await;
+    others.retain(|other| edited.is_empty() || edited.iter().any(|file| !are_apart(file, &other.path)));
+    others
 }
 
 /// Makes sure that there is a baseline for these files, asking only where the ledger is not current. Returns the

@@ -277,7 +277,7 @@ pub(crate) async fn settle_deferred(hub: &DiagnosticsHub, work: &mut TaskWork) -
     let deadline = Deadline::after_ms(hub.workspace.config.diagnostics.timeout_ms + longer);
     let files: Vec<String> = work.journal.net().into_iter().map(|change| change.path).collect();
     let documents = reached::documents(hub.workspace.editor.as_ref(), &files).await;
-    let mut bystanders = collect_diagnostics::bystanders(hub.workspace.editor.as_ref(), &hub.looked, &files).await;
+    let mut bystanders = collect_diagnostics::affected(hub.workspace.editor.as_ref(), &hub.looked, &files).await;
     bystanders.extend(reached::others(hub.workspace.editor.as_ref(), &hub.looked, &before.reached, &files).await);
     let reports = collect_diagnostics::look(hub, &documents, &bystanders, deadline).await;
     Some(judge(hub, work, &before, &reports).await)
@@ -384,8 +384,8 @@ async fn judge(hub: &DiagnosticsHub, work: &mut TaskWork, known: &Baseline, repo
     edit_guard::discount(&mut work.intent.consent, &mut verdict);
     // Only these may still get an answer; the others were compared now.
     both.before.retain(|key, _| open.contains(key));
-    work.reports.pending = (!open.is_empty()).then_some(both.before);
-    work.reports.late.to_come = verdict.to_come;
+    let is_now = |file: &str| known.changes(file) || reports.iter().any(|report| report.file == file);
+    work.reports.keep_open(both.before, verdict.to_come, is_now);
     verdict
 }
 

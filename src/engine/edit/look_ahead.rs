@@ -32,7 +32,7 @@ pub(crate) async fn look_ahead(
     // From here on an edited file is a file like any other, also where it was opened for an earlier edit.
     reached::keep_open(&edits.hub.looked, &paths.iter().map(String::as_str).collect()).await;
     let mut bystanders =
-        collect_diagnostics::bystanders(edits.workspace.editor.as_ref(), &edits.hub.looked, &paths).await;
+        collect_diagnostics::affected(edits.workspace.editor.as_ref(), &edits.hub.looked, &paths).await;
     if !in_burst {
         let edited = texts_before(wanted);
         let looked = collect_diagnostics::before_edit(&edits.hub, &edited, &bystanders, deadline).await;

@@ -89,7 +89,7 @@ async fn look_ahead(hub: &DiagnosticsHub, wanted: &[EditRequest]) -> Result<Verd
         return Err(EditorError::Other("a new file is looked at once it is there".to_owned()));
     }
     let edited = texts_before(wanted);
-    let mut bystanders = collect_diagnostics::bystanders(hub.workspace.editor.as_ref(), &hub.looked, &paths).await;
+    let mut bystanders = collect_diagnostics::affected(hub.workspace.editor.as_ref(), &hub.looked, &paths).await;
     collect_diagnostics::before_edit(hub, &edited, &bystanders, Deadline::after_ms(limit)).await;
     let reached = reached::before_edit(hub, &edited, &bystanders, wanted).await;
     let deadline = reached.deadline(Deadline::after_ms(limit), limit);

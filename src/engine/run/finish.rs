@@ -128,7 +128,7 @@ pub(crate) async fn task_verdict(edits: &EditService, work: &mut TaskWork, files
     }
     let (editor, looked, reach) = (edits.workspace.editor.as_ref(), &edits.hub.looked, &work.reports.elsewhere.reached);
     let documents = reached::documents(editor, files).await;
-    let mut bystanders = collect_diagnostics::bystanders(editor, looked, files).await;
+    let mut bystanders = collect_diagnostics::affected(editor, looked, files).await;
     bystanders.extend(reached::others(editor, looked, reach, files).await);
     let budget = edits.workspace.config.diagnostics.timeout_ms.max(LAST_LOOK_MS) + reached::longer(reach.len());
     let deadline = Deadline::after_ms(budget);

@@ -25,7 +25,7 @@ pub(crate) async fn wait(hub: &DiagnosticsHub, work: &mut TaskWork) {
     hub.events.show(Event::Progress { text: format!("waiting for what is not known yet: {}", open.join(", ")) });
     let files: Vec<String> = work.journal.net().into_iter().map(|change| change.path).collect();
     let documents = reached::documents(hub.workspace.editor.as_ref(), &files).await;
-    let mut bystanders = collect_diagnostics::bystanders(hub.workspace.editor.as_ref(), &hub.looked, &files).await;
+    let mut bystanders = collect_diagnostics::affected(hub.workspace.editor.as_ref(), &hub.looked, &files).await;
     bystanders.extend(
         reached::others(hub.workspace.editor.as_ref(), &hub.looked, &work.reports.elsewhere.reached, &files).await,
     );

@@ -215,6 +215,16 @@ pub(crate) struct BegunReports {
 }
 
 impl TaskReports {
+    /// Keeps the baselines of the answers that are still awaited: of an edit, and of those before it in files that it was
+    /// not about.
+    pub(crate) fn keep_open(&mut self, open: Snapshots, to_come: bool, is_now: impl Fn(&str) -> bool) {
+        let mut all = self.pending.take().unwrap_or_default();
+        all.retain(|(file, _), _| !is_now(file));
+        self.late.to_come = to_come || !all.is_empty() && self.late.to_come;
+        all.extend(open);
+        self.pending = (!all.is_empty()).then_some(all);
+    }
+
     pub(crate) fn begun(&self) -> BegunReports {
         let Self { start, elsewhere, first, created, .. } = self;
         BegunReports {

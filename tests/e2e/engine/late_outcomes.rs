@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sextant::engine::{Event, Steps};
+use sextant::diagnostics::server::server_config::ServerConfig;
+use sextant::engine::{Event, Request, Steps};
 
-use crate::support::engine::{Setup, TestEngine, last, plan_of, planned};
+use crate::support::engine::{Setup, Talked, TestEngine, calls, last, plan_of, planned};
 use crate::support::project::Project;
 use crate::support::replies::change;
 use crate::support::servers::fake_config;
@@ -144,4 +145,42 @@ async fn an_answer_about_a_text_that_others_have_changed_since_renews_nothing() 
     std::fs::write(folder.join("go"), "").expect("a signal");
     event(&mut engine, |event| matches!(event, Event::Introduced { entries, .. } if entries.len() == 1)).await;
     assert_eq!(outcomes(engine.session.waiting_plan().await.expect("it waits")), [UNKNOWN]);
+}
+
+/// The answer about a shell script comes when it is let. An edit of another language waits for none of it, and the end
+/// does.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_open_answer_about_another_language_is_in_no_answer_but_its_own_and_comes_late() {
+    let project = Project::new(&[("a.sh", "f() {\n  echo one\n}\n"), ("b.lua", "local x = 1\nreturn x\n")]);
+    let folder = project.beside("fake");
+    let publish = json!({"publish": {"version": "same", "items": "scan"}});
+    let script =
+        json!({"on": {"textDocument/didOpen": [publish], "textDocument/didChange": [{"wait_for": "go"}, publish]}});
+    let server = ServerConfig { languages: vec!["shellscript".to_owned()], ..fake_config(&folder, &script) };
+    let done = || ("done", json!({"answer": "Finished."}));
+    let chats = vec![
+        calls(&[("edit_file", change("a.sh", "echo one", "echo bad"))]),
+        calls(&[("edit_file", change("b.lua", "x = 1", "x = 2")), done()]),
+        calls(&[done()]),
+    ];
+    let config = json!({"diagnostics": {"timeout_ms": 300, "start_timeout_ms": 60_000}});
+    let setup = Setup { chats, config, servers: vec![server], syntax: true, ..Setup::default() };
+    let mut engine = TestEngine::new(&project, setup);
+    let let_go = async {
+        while let Some(event) = engine.events.recv().await {
+            if matches!(&event, Event::Progress { text } if text.starts_with("waiting for what is not known yet")) {
+                std::fs::write(folder.join("go"), "").expect("a signal");
+            }
+        }
+    };
+    let request = Request { text: "change both".into(), workspace: true, ..Request::default() };
+    let outcome = tokio::select! {
+        () = let_go => panic!("the events ended"),
+        outcome = engine.session.ask(&request, &engine.cancel) => outcome.result.expect("it ran"),
+    };
+    let talked: Vec<String> = engine.talked().iter().map(Talked::last).collect();
+    assert!(talked[1].contains("fake (a.sh)"), "{talked:#?}");
+    assert!(talked[2].contains("all but the syntax (b.lua)") && !talked[2].contains("fake (a.sh)"), "{talked:#?}");
+    assert!(talked[2].contains("this is new: error a.sh"), "{talked:#?}");
+    assert!(outcome.summary.contains("1 new diagnostic"), "{}", outcome.summary);
 }
