@@ -105,3 +105,28 @@ async fn a_file_is_judged_by_the_header_that_was_just_written() {
         assert!(!answer.contains("overrid") && list.len() <= 1, "{at}: {answer}\n{list:#?}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edit_behind_an_include_that_is_not_found_is_not_called_clean() {
+    let files = [
+        ("include/geo/shape.hpp", "#pragma once\nint total(int);\n"),
+        ("src/user.cpp", "#include \"geo/shape.hpp\"\n\nint one() { return total(1); }\n"),
+    ];
+    let project = Project::new(&files);
+    let replies = [
+        step("edit_file", replace("include/geo/shape.hpp", "total(int)", "total(const char *)"), false),
+        step("edit_file", replace("src/user.cpp", "total(1)", "total(missing)"), false),
+    ];
+    let model = ModelServer::start(replies).await;
+    let cpp = ROWS.iter().find(|row| row.name == "cpp").expect("C++");
+    let mut nvim = open(&project, &Row { file: "include/geo/shape.hpp", ..*cpp }, &model).await;
+    for (request, file) in
+        [("include/geo/shape.hpp: another type", "src/user.cpp"), ("src/user.cpp: missing", "src/user.cpp")]
+    {
+        let summary = nvim.task(&format!("AgentAsk {request}")).await;
+        let why = format!(
+            "clangd ({file}, all that needs what was not found: 'geo/shape.hpp' file not found; a compile_commands"
+        );
+        assert!(summary.contains(&why) && !summary.contains("0 new"), "{summary}");
+    }
+}
