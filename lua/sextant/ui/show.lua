@@ -58,6 +58,7 @@ local function refused(event)
     answer.refuse(event.request)
     plan.refuse(event.request)
   end
+  require('sextant.ui.progress_message').notice()
   say.say(words_of(event.failure), level_of(event.failure))
   emit('SextantFailed', event)
 end

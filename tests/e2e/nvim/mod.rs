@@ -33,6 +33,7 @@ mod preambles;
 mod published;
 mod reach;
 mod record;
+mod refusals;
 mod review;
 mod room;
 mod roots;
