@@ -2,6 +2,23 @@
 local scratch = require('sextant.ui.scratch')
 
 local M = {}
+local api = vim.api
+
+-- Closes the list as soon as what was chosen goes on: it is not up to date from then on, and takes the room of the plan.
+-- A refusal leaves it open.
+local function close_when_taken()
+  api.nvim_create_autocmd('User', {
+    group = api.nvim_create_augroup('sextant_waiting', {}),
+    pattern = { 'SextantPlan', 'SextantStarted', 'SextantFailed' },
+    callback = function(args)
+      api.nvim_create_augroup('sextant_waiting', {})
+      local win = args.match ~= 'SextantFailed' and scratch.window('waiting')
+      if win then
+        pcall(api.nvim_win_close, win, true)
+      end
+    end,
+  })
+end
 
 --- Maps the keys.
 ---@param buf integer
@@ -19,6 +36,7 @@ function M.map(buf, event)
       end
       if verb == 'resume' then
         require('sextant.ui.plan').expect()
+        close_when_taken()
       end
       require('sextant.rpc.channel').send(verb, { which = task, root = event.root })
     end

@@ -8,7 +8,8 @@ use crate::plan::work_mode::Phase;
 use crate::plan::{Plan, StepState, plan_event};
 use crate::state::edit_service::EditService;
 use crate::state::plan_service::PlanService;
-use crate::state::task::Task;
+use crate::state::task::{Task, TaskProgress};
+use crate::state::task_scope::Scope;
 use crate::state::withdraw_question::withdraw_question;
 use sextant_base::clock::now_ms;
 use sextant_base::failure::Failure;
@@ -35,8 +36,14 @@ struct WaitingRow {
 struct RowRequest<'r> {
     task: &'r str,
     text: &'r str,
-    /// The file that was open at it.
-    file: Option<&'r str>,
+    /// The file that it is about, or the workspace; none without an open file.
+    place: Option<&'r str>,
+}
+
+/// The words for the place of a request, by the file that was open at it and the scope that it asked for.
+fn place<'r>(file: Option<&'r str>, scope: &Scope, progress: &TaskProgress) -> Option<&'r str> {
+    let asked = progress.asked_scope.as_ref().unwrap_or(scope);
+    file.map(|file| if *asked == Scope::Workspace { "the workspace" } else { file })
 }
 
 impl WaitingRow {
@@ -45,10 +52,10 @@ impl WaitingRow {
         let title = title.unwrap_or_else(|| headline(request.text));
         let steps = plan.map(|plan| plan.steps.as_slice()).unwrap_or_default();
         // The same request in two files often has plans of the same title.
-        let file = request.file.filter(|file| !title.contains(*file));
+        let place = request.place.filter(|place| !title.contains(*place));
         Self {
             task: request.task.to_owned(),
-            title: file.map_or_else(|| title.clone(), |file| format!("{title} in {file}")),
+            title: place.map_or_else(|| title.clone(), |place| format!("{title} in {place}")),
             state,
             done: steps.iter().filter(|step| step.state == StepState::Done).count(),
             of: steps.len(),
@@ -91,8 +98,8 @@ async fn rows(edits: &EditService, plans: &PlanService) -> Vec<WaitingRow> {
         let is_open = plan.steps.iter().any(|step| step.state == StepState::Open);
         let words = state(task.keep.phase, task.progress.question.is_some());
         let work = &task.work;
-        let file = work.intent.current_file.as_deref();
-        let request = RowRequest { task: &work.journal.task, text: &work.request, file };
+        let place = place(work.intent.current_file.as_deref(), &work.scope, &task.progress);
+        let request = RowRequest { task: &work.journal.task, text: &work.request, place };
         let row = WaitingRow::of(&request, Some(plan), words, None);
         (is_open && task.keep.revision.is_none()).then_some(row)
     };
@@ -100,8 +107,8 @@ async fn rows(edits: &EditService, plans: &PlanService) -> Vec<WaitingRow> {
     rows.extend(plans.aside.lock().await.iter().filter_map(own));
     rows.extend(stored.iter().map(|WaitingTask { run, phase, updated, is_open_elsewhere, .. }| {
         let words = state(*phase, run.progress.question.is_some());
-        let file = run.origin.current_file.as_deref();
-        let request = RowRequest { task: &run.id, text: &run.request, file };
+        let place = place(run.origin.current_file.as_deref(), &run.scope, &run.progress);
+        let request = RowRequest { task: &run.id, text: &run.request, place };
         let row = WaitingRow::of(&request, run.plan.as_ref(), words, Some(*updated));
         WaitingRow { is_open_elsewhere: *is_open_elsewhere, ..row }
     }));

@@ -89,3 +89,27 @@ async fn an_empty_plan_is_refused_with_a_reason_and_nothing_waits() {
     nvim.screen.shows("Sextant: f is as it should be").await;
     assert!(nvim.lua::<bool>(is_idle).await, "nothing waits");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_list_names_the_workspace_of_a_plan_and_goes_once_one_is_chosen() {
+    let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n")]);
+    let server = ModelServer::start([plan("First"), plan("Second")]).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.command_until("AgentPlan change f", "SextantPlan").await;
+    nvim.command_until("AgentPlan! change all", "SextantPlan").await;
+    nvim.keys("q").await;
+    for session in ["own", "another"] {
+        nvim.command("AgentResume!").await;
+        holds(&nvim, "waiting", "1. “Second in the workspace”").await;
+        holds(&nvim, "waiting", "2. “First in a.py”").await;
+        if session == "own" {
+            drop(nvim);
+            nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+        }
+    }
+    nvim.keys("/First<CR><CR>").await;
+    nvim.wait("SextantPlan").await;
+    nvim.screen.shows("# First").await;
+    let is_gone = "return (vim.wait(30000, function() return vim.fn.bufwinid('sextant://waiting') == -1 end, 10))";
+    assert!(nvim.lua::<bool>(is_gone).await, "{}", nvim.screen.text());
+}
