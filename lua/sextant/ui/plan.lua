@@ -131,6 +131,7 @@ function buffer()
     group = api.nvim_create_augroup('sextant_plan', {}),
     callback = draw,
   })
+  layout.on_other_room(draw)
   return buf
 end
 
@@ -140,6 +141,7 @@ function draw()
   end
   local buf, view = buffer(), require('sextant.ui.plan_view')
   local views = view.take(buf)
+  state.question = state.asked and require('sextant.ui.question').plan_lines(state.asked, layout.size())
   scratch.set(buf, require('sextant.ui.plan_words').shown(state, layout.size()))
   steps.draw(buf, state.running, state.risk)
   require('sextant.ui.whole_words').fit(buf)
@@ -300,7 +302,7 @@ function M.update(event)
   -- A late answer has changed an outcome: the question and the words of the end still hold.
   local kept, before = event.amend and state or {}, state or {}
   state = empty(event.phase)
-  state.whole, state.note, state.question = whole, kept.note, kept.question
+  state.whole, state.note, state.asked = whole, kept.note, kept.asked
   -- A plan of an earlier process has none.
   state.risk = not expected and risk or nil
   state.request = event.request or before.request
@@ -341,7 +343,7 @@ function M.ask(event)
     return false
   end
   require('sextant.ui.plan_question').enter()
-  state.question = event and require('sextant.ui.question').plan_lines(event, layout.size())
+  state.asked = event
   draw()
   return true
 end
@@ -383,7 +385,7 @@ function M.process_gone(text)
   if not state then
     return false
   end
-  asked, awaits, state.question = nil, nil, nil
+  asked, awaits, state.asked = nil, nil, nil
   -- A completed plan stays completed, whichever process ends afterwards.
   if state.phase == 'completed' then
     return false

@@ -125,6 +125,16 @@ end
 
 ---@type integer? the float, which shows the plan or its text
 local floating
+---@type integer? the most lines of the text when it was laid out
+local laid_out
+---@type fun()?
+local lay_out_again
+
+--- Lays the text out again where other windows have left the float another room.
+---@param run fun()
+function M.on_other_room(run)
+  lay_out_again = run
+end
 
 -- The user may make a split of it.
 ---@param win integer
@@ -183,6 +193,10 @@ function open(buf, words, enter)
       local height, row = room.place(floating)
       local col = api.nvim_win_get_config(floating).col
       api.nvim_win_set_config(floating, { relative = 'editor', height = height, row = row, col = col })
+      if laid_out ~= most() and lay_out_again then
+        laid_out = most()
+        vim.schedule(lay_out_again)
+      end
     end
   end
   local win = room.open(place, enter)
@@ -250,6 +264,7 @@ end
 ---@param words string
 ---@param keys string
 function M.fit(buf, words, keys)
+  laid_out = most()
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     local floats = is_floating(win)
     if floats or is_split() and #api.nvim_tabpage_list_wins(0) > 1 then

@@ -12,7 +12,8 @@ local M = {}
 ---@field failed integer
 ---@field running? integer number of the step that runs
 ---@field top string[] what went wrong and the way out, above everything else
----@field question? string[]
+---@field asked? sextant.Question the open one
+---@field question? string[] its lines in the window as it is
 ---@field note? string how a run ended
 ---@field whole? boolean whether the reason is shown whole where it leaves the steps no room
 

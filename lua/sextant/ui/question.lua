@@ -8,8 +8,6 @@ local api = vim.api
 local MOST = 12
 -- Its rows beside these lines: the two fences, and the number of the lines that are left.
 local FRAME = 3
--- Cells at the end of a row that the next word may leave empty.
-local BREAK = 6
 
 ---@class sextant.Question
 ---@field text string
@@ -55,39 +53,79 @@ function M.lines(event)
   return lines
 end
 
--- The rows that lines take at least.
+-- The rows that lines take, where words move to the next row whole.
 ---@param lines string[]
 ---@param columns integer
 ---@return integer
 local function rows(lines, columns)
   local count = 0
   for _, line in ipairs(lines) do
-    count = count + math.max(1, math.ceil(api.nvim_strwidth(line) / columns))
+    count = count + math.max(1, #require('sextant.ui.wrapped_text').rows(line, columns))
   end
   return count
 end
 
---- The question for the plan window, where `g1` answers too. The window has room for all of it: of a long text to be
---- written and of a long question it shows the beginning.
+-- The options beside each other, in as few rows as they need.
+---@param options string[]
+---@param columns integer
+---@return string[]
+local function packed(options, columns)
+  local lines = {}
+  for _, option in ipairs(options) do
+    local beside = #lines > 0 and ('%s · %s'):format(lines[#lines], vim.trim(option))
+    if beside and api.nvim_strwidth(beside) <= columns then
+      lines[#lines] = beside
+    else
+      lines[#lines + 1] = option
+    end
+  end
+  return lines
+end
+
+-- The question and its options in a room: the options stand beside each other where they need it, and of a long question
+-- there is the beginning.
+---@param event sextant.Question
+---@param columns integer
+---@param room integer
+---@return string[]
+local function asked(event, columns, room)
+  local options = {}
+  for choice, option in ipairs(event.options) do
+    options[#options + 1] = ('  %d  %s'):format(choice, option)
+  end
+  local lines = vim.split('? ' .. event.text, '\n', { plain = true })
+  if rows(lines, columns) + rows(options, columns) > room then
+    options = packed(options, columns)
+  end
+  local kept = math.max(1, room - rows(options, columns))
+  if rows(lines, columns) > kept then
+    local text = table.concat(lines, ' '):gsub('%s+', ' ')
+    local cut = require('sextant.ui.say').cut
+    local width = kept * columns
+    repeat
+      lines = { cut(text, width) }
+      width = width - 1
+    until rows(lines, columns) <= kept or width < columns
+  end
+  return vim.list_extend(lines, options)
+end
+
+--- The question for the plan window, where `g1` answers too. All of it is in sight; a text to be written stands above it
+--- as far as there is room, or else below.
 ---@param event sextant.Question
 ---@param columns integer of the window
 ---@param room integer the most rows that it has
 ---@return string[]
 function M.plan_lines(event, columns, room)
-  local options = {}
-  for choice, option in ipairs(event.options) do
-    options[#options + 1] = ('  %d  %s'):format(choice, option)
+  -- A row keeps cells for the space behind a word and for the one before an option.
+  local width = columns - 3
+  local question = asked(event, width, room)
+  local free = room - rows(question, width) - FRAME
+  local text = shown(event, math.max(1, math.min(MOST, free)))
+  if free < 1 then
+    return vim.list_extend(question, text)
   end
-  local text = '? ' .. event.text
-  -- A word that moves to the next row leaves cells empty.
-  local kept = math.max(2, room - rows(options, columns))
-  if rows(vim.split(text, '\n', { plain = true }), columns - BREAK) > kept then
-    text = require('sextant.ui.say').cut(text:gsub('%s+', ' '), kept * (columns - BREAK))
-  end
-  local asked = vim.list_extend(vim.split(text, '\n', { plain = true }), options)
-  local free = room - rows(asked, columns - BREAK) - FRAME
-  local lines = shown(event, math.max(1, math.min(MOST, free)))
-  return vim.list_extend(lines, asked)
+  return vim.list_extend(text, question)
 end
 
 --- The question with its options, for `:messages`: the first line is the short form.

@@ -9,6 +9,7 @@ use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::change;
 
 const TEXT: &str = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n";
 /// Functions of the file, each the symbol of a step.
@@ -134,4 +135,26 @@ async fn a_change_of_the_plan_shows_what_it_waits_for() {
     nvim.wait("SextantPlan").await;
     nvim.screen.hides("planning again").await;
     assert!(holds(&nvim, "require('sextant').status().state == 'waiting'").await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_question_of_a_paused_plan_is_whole_beside_the_list_of_its_errors() {
+    let broken = change("a.py", "h0() -> int:\n    return 0\n", "h0() -> int:\n    return missing + absent\n");
+    let supervised = |options: String| options.replacen('{', "{ mode = 'supervised', ", 1);
+    let (_project, _server, mut nvim) =
+        planned_with(vec![plan(), step("edit_file", broken, false)], supervised).await;
+    nvim.keys("s").await;
+    nvim.wait("SextantQuestion").await;
+    nvim.finished().await;
+    assert!(holds(&nvim, "require('sextant.ui.room').list_window() ~= nil").await, "{}", nvim.screen.text());
+    let question: String = nvim.lua("return require('sextant').status().question").await;
+    let words = question.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in ["1  go on", "2  do this", "3  take this step back", "4  leave it and pause", "What now?"] {
+        nvim.screen.shows(part).await;
+    }
+    let shown = nvim.screen.text().replace(['│', '┃'], " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains(&words), "{words}\n{}", nvim.screen.text());
+    nvim.keys("4").await;
+    nvim.finished().await;
+    nvim.screen.hides("What now?").await;
 }
