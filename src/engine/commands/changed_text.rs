@@ -1,11 +1,14 @@
 //! Shows what the last task changed as one diff of all its files: the task, one step, or one symbol.
 
+use std::collections::BTreeSet;
+
 use crate::commands::noted_diff;
+use crate::commands::undo::{UndoRequest, whose_task};
 use crate::durable::stack::{self, UndoPlace};
 use crate::state::edit_service::EditService;
 use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal};
 use crate::state::undo_hunks;
-use crate::state::undo_target::Target;
+use crate::state::undo_target::{Target, choose};
 use sextant_base::failure::Failure;
 use sextant_base::one_line::clean;
 use sextant_text::edits::TextEdit;
@@ -58,7 +61,10 @@ struct TaskDiff {
 
 async fn changed(edits: &EditService, task: Option<&str>, part: &Target) -> Result<TaskDiff, Failure> {
     let stack = stack::stack(edits).await;
-    let wanted = |name: &str| task.is_none_or(|task| task == name);
+    let wish = UndoRequest { target: part.clone(), ..UndoRequest::default() };
+    let named = if task.is_none() { whose_task::named(edits, &stack, &wish).await? } else { BTreeSet::new() };
+    let part = if named.is_empty() { part } else { &Target::Task };
+    let wanted = |name: &str| task.is_none_or(|task| task == name) && (named.is_empty() || named.contains(name));
     let known = stack.tasks.iter().find(|known| known.place != UndoPlace::Removed && wanted(&known.task));
     let Some(known) = known else {
         let gone = "the texts of this task were removed to make room for others";
@@ -75,6 +81,10 @@ async fn changed(edits: &EditService, task: Option<&str>, part: &Target) -> Resu
         Target::Task | Target::Lines(_) => journal.net(),
     };
     if changes.is_empty() {
+        // It may be no part of the task at all, or one that was taken back.
+        if *part != Target::Task {
+            choose(&journal, part)?;
+        }
         let message = format!("{} of “{}” changed nothing that stands", part.words(), clean(&journal.request));
         return Err(Failure::user(message, ""));
     }

@@ -5,20 +5,22 @@
 //! behind it, and the user's typing in between do not collide.
 
 pub(crate) mod feedback;
+mod last_request;
 pub mod list;
 mod nothing_left;
 mod record_gaps;
 pub(crate) mod redo;
 pub(crate) mod undo_lines;
-mod whose_task;
+pub(crate) mod whose_task;
 
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::commands::undo::feedback::UndoSubject;
+use crate::commands::undo::last_request::LastRequest;
 use crate::commands::undo::list::UndoState;
 use crate::durable::resumable;
-use crate::durable::stack::{self, Maker, Stack, UndoPlace, stack};
+use crate::durable::stack::{self, Maker, Stack, stack};
 use crate::edit::rollback::{self, RollbackPlan};
 use crate::edit::{edit_transaction, recover, undo_refusal};
 use crate::editor::event::Event;
@@ -220,7 +222,8 @@ async fn carry_out(
         (Target::Task, _) => format!("undone “{}”", journal.request),
         (part, _) => format!("undone {} of “{}”", part.words(), journal.request),
     };
-    let mut done = undone(stack, &journal, chosen.target.to_string(), what, &files, way.left);
+    let last = last_request::other_than(edits, stack, &journal).await;
+    let mut done = undone(last, &journal, chosen.target.to_string(), what, &files, way.left);
     if let (Target::Task, Some(gaps)) = (&chosen.target, record_gaps::words(&record_gaps::of_task(stack, &journal))) {
         done.summary.push_str(&format!(". {}", capital(&gaps)));
     }
@@ -293,7 +296,7 @@ fn about(journal: &Journal, chosen: &Chosen<'_>, made: &Checkpoint) -> UndoSubje
 
 /// The outcome. A request that is not the last one is marked as an earlier one.
 fn undone(
-    stack: &Stack,
+    last: Option<LastRequest>,
     journal: &Journal,
     target: String,
     what: String,
@@ -302,13 +305,8 @@ fn undone(
 ) -> Undone {
     let files: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
     let mut summary = if files.is_empty() { what } else { format!("{what}: {}", files.join(", ")) };
-    let other = stack.asked.as_ref().filter(|(task, _)| *task != journal.task);
-    let last_request = other.map(|(_, request)| request.clone());
-    if let Some((task, request)) = other {
-        let changed = stack.find(task).is_some_and(|known| known.place != UndoPlace::Removed);
-        let why = if changed { "is not what this is about" } else { "changed nothing" };
-        summary.push_str(&format!(" (the last request, “{request}”, {why})"));
-    }
+    summary.push_str(last.as_ref().map_or("", |last| &last.words));
+    let last_request = last.map(|last| last.request);
     if !left.is_empty() {
         summary.push_str(&format!(". Left, since it was changed in the same place: {}", left.join(", ")));
     }

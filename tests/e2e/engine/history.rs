@@ -438,3 +438,49 @@ async fn in_the_session_that_made_it_an_edit_of_a_file_that_runs_is_undone_witho
     assert!(refused.message.contains("Makefile"), "{refused:?}");
     assert!(project.read("Makefile").contains("two"));
 }
+
+#[tokio::test]
+async fn an_undo_says_what_became_of_the_last_request() {
+    let replies = || {
+        let edits = [("return 1", "return 11"), ("return f()", "return f() + 1")];
+        edits.map(|(old, new)| last("edit_file", replace(old, new))).to_vec()
+    };
+    for (first, second, words) in [
+        ("fix it", "fix it", "undone “fix it”: a.py (the last request, of the same words, is undone already)"),
+        ("raise f", "raise g", "undone “raise f”: a.py (the last request, “raise g”, is undone already)"),
+    ] {
+        let project = project();
+        let engine = TestEngine::new(&project, Setup { replies: replies(), memory: true, ..Setup::default() });
+        ask(&engine, first).await;
+        ask(&engine, second).await;
+        let undone = engine.session.undo().await.result.expect("undone");
+        assert_eq!(undone, format!("undone “{second}”: a.py"));
+        assert_eq!(engine.session.undo().await.result.expect("undone"), words);
+    }
+    let project = project();
+    let engine = TestEngine::new(&project, Setup { replies: replies(), memory: true, ..Setup::default() });
+    ask(&engine, "raise f").await;
+    ask(&engine, "raise g").await;
+    let undone = engine.session.undo_part(&Target::parse("raise f"), false).await.result.expect("undone");
+    assert_eq!(undone, "undone “raise f”: a.py (the last request, “raise g”, stays as it is)");
+}
+
+#[tokio::test]
+async fn a_diff_is_of_the_task_that_its_words_name() {
+    let project = project();
+    let engine = twice(&project, true);
+    ask(&engine, "change both").await;
+    ask(&engine, "raise f").await;
+    let diff = async |part: &str| engine.session.changed_text(None, &Target::parse(part)).await;
+    for (part, line) in
+        [("", "+    return 111"), ("change both", "+    return f() + 1"), ("\"raise f\"", "+    return 111")]
+    {
+        let shown = diff(part).await.expect(part);
+        assert!(shown.contains(line), "{part}: {shown}");
+    }
+    let named = engine.session.history().await.expect("a list").tasks[1].task.clone();
+    assert!(diff(&format!("task {named}")).await.expect("a diff").contains("+    return f() + 1"));
+    let unknown = diff("nonsense").await.expect_err("it is no part");
+    assert!(!unknown.message.contains("changed nothing that stands"), "{unknown:?}");
+    assert!(format!("{unknown:?}").contains("a.py::f"), "what there is: {unknown:?}");
+}

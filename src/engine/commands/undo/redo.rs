@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::commands::undo::feedback::{self, UndoSubject};
-use crate::commands::undo::{Undone, follow, undone};
+use crate::commands::undo::{Undone, follow, last_request, undone};
 use crate::durable::stack::{Stack, UndoRow, position, stack};
 use crate::durable::{open_store, resumable};
 use crate::edit::rollback::{RollbackPlan, go};
@@ -73,7 +73,8 @@ async fn bring(edits: &EditService, plans: &PlanService, events: &mut Vec<Event>
         Target::Task => format!("brought back “{}”", journal.request),
         part => format!("brought back {} of “{}”", part.words(), journal.request),
     };
-    Ok(undone(&stack, &journal, target.to_string(), what, &files, Vec::new()))
+    let last = last_request::other_than(edits, &stack, &journal).await;
+    Ok(undone(last, &journal, target.to_string(), what, &files, Vec::new()))
 }
 
 /// Works out the edits that restore the hunks of an undo, oldest first, from the files as they are now.

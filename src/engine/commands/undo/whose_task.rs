@@ -17,7 +17,7 @@ use sextant_base::plural::counted;
 ///
 /// # Errors
 /// There is no such task, or its words are those of tasks of several sessions.
-pub(super) async fn named(edits: &EditService, stack: &Stack, wish: &UndoRequest) -> Result<BTreeSet<String>, Failure> {
+pub(crate) async fn named(edits: &EditService, stack: &Stack, wish: &UndoRequest) -> Result<BTreeSet<String>, Failure> {
     let Target::Symbol(words) = &wish.target else { return Ok(BTreeSet::new()) };
     if let Some(name) = words.strip_prefix(TASK) {
         return by_name(stack, name.trim()).map(|known| BTreeSet::from([known.task.clone()]));
@@ -183,11 +183,11 @@ pub(super) async fn confirm(edits: &EditService, stack: &Stack, at: usize) -> Re
     match shown.filter(|_| own) {
         None if next.by != Maker::Session => Ok(()),
         None => Err(Failure::user(
-            format!("the last change, {last}, is by {whose}"),
+            format!("the last change is by {whose}: {last}"),
             format!("an undo that names it takes it back: {}", way(stack, next)),
         )),
         Some(own) => Err(Failure::user(
-            format!("the last change is not {} but {last}, by {whose}", label(stack, own)),
+            format!("the last change is by {whose}: {last}, and not {}", label(stack, own)),
             format!("an undo that names one of them takes that one back: {}", way(stack, own)),
         )),
     }
