@@ -149,12 +149,19 @@ function M.remarks(count)
   end
 end
 
+--- The numbers that answer a question.
+---@param options string[]
+---@return string
+function M.numbers(options)
+  return #options > 1 and ('1 to %d'):format(#options) or '1'
+end
+
 -- The line in the form of 'winbar': where it does not fit, its tail is cut and the phase stays. The answer's window has
 -- the keys for a question, and the way for what is not sent.
 local function bar_line()
   local phase, parts = line_parts()
   if now.state == 'question' then
-    table.insert(parts, 1, ('1 to %d, or i for words'):format(#(now.options or {})))
+    table.insert(parts, 1, M.numbers(now.options or {}) .. ', or i for words')
   elseif unheard > 0 and now.state ~= 'running' then
     local remarks = require('sextant.ui.say').counted(unheard, 'remark')
     table.insert(parts, 1, ('%s unsent: :AgentReview send'):format(remarks))

@@ -132,7 +132,7 @@ end
 ---@param event sextant.Question
 ---@return string
 function M.message(event)
-  local lines = { ('%s :AgentAnswer 1 to %d, or words'):format(event.text:match('[^\n]*'), #event.options) }
+  local lines = { ('%s :AgentAnswer %s, or words'):format(event.text:match('[^\n]*'), status.numbers(event.options)) }
   for choice, option in ipairs(event.options) do
     lines[#lines + 1] = ('%d. %s'):format(choice, option)
   end

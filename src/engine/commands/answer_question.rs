@@ -5,6 +5,7 @@ use tokio_util::sync::CancellationToken;
 use crate::commands::approve;
 use crate::durable;
 use crate::edit::{edit_transaction, rollback};
+use crate::editor::event::Event;
 use crate::events::envelope::TaskEvent;
 use crate::events::fact::TaskFact;
 use crate::plan::inputs::{Input, Value};
@@ -29,7 +30,8 @@ pub(crate) async fn answer_question(
     match take_answer(&session.edits, &session.plans, &answer).await {
         Ok(true) => approve::approve(session, Steps::All, cancel).await,
         Ok(false) => ending::pause(session).await,
-        Err(failure) => Ending::of_task(Err(failure), Vec::new()),
+        // It ends no task, and is no part of the conversation.
+        Err(failure) => Ending { result: Err(failure.clone()), events: vec![Event::refused(failure)] },
     }
 }
 
@@ -91,5 +93,6 @@ pub(crate) async fn take_answer(edits: &EditService, plans: &PlanService, given:
 }
 
 pub(crate) fn no_question() -> Failure {
-    Failure::user("no question is open", "a plan in supervised mode asks one when it leaves its plan")
+    let hint = "the model asks one, a plan in supervised mode, or an edit or a command that needs your word";
+    Failure::user("no question is open", hint)
 }

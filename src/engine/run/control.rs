@@ -31,6 +31,8 @@ use sextant_store::workspace::auto_executed;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 const ASK_USER: &str = "ask_user";
+/// The only option of a question that the model asks without any.
+const OPEN: &str = "decide it yourself";
 const REPLAN: &str = "replan";
 pub(crate) const DONE: &str = "done";
 
@@ -134,7 +136,8 @@ async fn ask(edits: &EditService, model: &dyn Model, work: &mut TaskWork, asked:
     let names: Vec<String> = wanted.iter().map(ToString::to_string).collect();
     let (text, options) = if names.is_empty() {
         let given: Vec<String> = asked.options.unwrap_or_default().iter().map(|option| clean(option)).collect();
-        let options = if given.is_empty() { vec!["yes".to_owned(), "no".to_owned()] } else { given };
+        // An open question is answered in words; each door needs an option as well.
+        let options = if given.is_empty() { vec![OPEN.to_owned()] } else { given };
         (question.clone(), options)
     } else {
         let names = names.join(", ");

@@ -1,4 +1,4 @@
-//! Refusals: each can be read, and gives the reason.
+//! Refusals and questions: each can be read, and names the way on.
 
 use serde_json::{Value, json};
 
@@ -6,6 +6,8 @@ use crate::nvim::ask::options;
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::replies::says;
+use crate::support::scripted::calls;
 
 const TEXT: &str = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n";
 
@@ -35,4 +37,35 @@ async fn progress_leaves_a_refusal_its_time_to_be_read() {
     let (is_shown, line): (bool, String) = nvim.lua(refused).await;
     assert!(is_shown && line.contains("a task is running already"), "{is_shown}, {line}");
     nvim.failed_task("AgentStop").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_without_a_question_is_refused_and_no_part_of_the_conversation() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start([says("It is.")]).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("AgentAsk is it?").await;
+    for _ in 0..2 {
+        let failure = nvim.failed_task("AgentAnswer 2").await;
+        assert_eq!(failure["message"], "no question is open");
+        assert!(failure["hint"].as_str().unwrap().contains("the model asks one"), "{failure}");
+        nvim.screen.shows("Sextant: no question is open").await;
+    }
+    assert!(!nvim.answer().await.contains("no question"), "{}", nvim.answer().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_of_the_model_without_options_is_open() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let ask = calls("", &[("ask_user", json!({"question": "And what should the name be?"}))]);
+    let server = ModelServer::start([ask, calls("As you wish.", &[])]).await;
+    let conversation =
+        |options: String| options.replacen("max_attempts", "style = 'conversation', context = 64000, max_attempts", 1);
+    let mut nvim = Nvim::open_on_screen(&project, &conversation(options(&server)), &["ruff"], "a.py").await;
+    let asked = nvim.command_until("AgentAsk! name it", "SextantQuestion").await;
+    assert_eq!(asked["options"], json!(["decide it yourself"]));
+    nvim.screen.shows("question · 1, or i for words").await;
+    nvim.command("AgentAnswer total_price").await;
+    nvim.finished().await;
+    assert!(server.requests()[1].body.to_string().contains("The user answers: total_price"));
 }
