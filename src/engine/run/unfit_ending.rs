@@ -95,7 +95,11 @@ pub(crate) fn judge(
     if errors > 0 {
         let count = counted(errors, "new error");
         let stay = if errors == 1 { "stays" } else { "stay" };
-        return not_done(format!("Not done: {count} {stay}"));
+        // The user must know of what was refused as well: only the user can let it through.
+        let left_out = counts.left_out.words(&work.intent.consent.declined);
+        let refused = left_out.as_deref().map(|words| words.strip_prefix("Not done: ").unwrap_or(words));
+        let refused = refused.map(|words| format!("; {words}")).unwrap_or_default();
+        return not_done(format!("Not done: {count} {stay}{refused}"));
     }
     if came_to == CameTo::Short {
         return WorkVerdict::default();

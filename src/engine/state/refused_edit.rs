@@ -48,9 +48,10 @@ impl RefusedEdit {
         result.starts_with(&*mask(&self.failure.one_line()))
     }
 
-    /// Only the user can let it through: it leaves the scope, or needs a consent that nobody could give.
+    /// Only the user can let it through: it leaves the scope, needs a consent that nobody could give, or an editor holds
+    /// the file.
     fn needs_user(&self) -> bool {
-        task_scope::is_refusal(&self.failure) || self.failure.kind == FailureKind::User
+        task_scope::is_refusal(&self.failure) || matches!(self.failure.kind, FailureKind::User | FailureKind::Editor)
     }
 
     /// True once later edits have changed its target.

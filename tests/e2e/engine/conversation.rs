@@ -523,3 +523,22 @@ async fn a_later_question_about_another_file_has_its_source_and_its_reports() {
         assert!(told.contains("long.py") && told.contains("h0, h1"), "what it has: {told}");
     }
 }
+
+#[tokio::test]
+async fn a_refused_edit_is_named_beside_new_errors_that_stay() {
+    let project = Project::new(&[("a.py", TEXT), ("b.py", "x = 1\n")]);
+    let config = json!({"diagnostics": {"new_errors": "keep"}});
+    let outside = json!({"path": "b.py", "old_string": "x = 1", "new_string": "x = 2"});
+    let chats = vec![
+        calls(&[("edit_file", replace("return 1", "return (1")), ("edit_file", outside)]),
+        says("all is changed"),
+        says("all is changed"),
+        says("all is changed"),
+        says("all is changed"),
+    ];
+    let engine = TestEngine::new(&project, Setup { config, ..talk(chats) });
+    let outcome = engine.ask("make f return 1").await;
+    let summary = outcome["summary"].as_str().unwrap();
+    assert!(summary.contains("Not done: 1 new error stays; edit_file b.py was refused: "), "{summary}");
+    assert_eq!(project.read("b.py"), "x = 1\n");
+}
