@@ -253,7 +253,8 @@ end
 
 ---@param what? string stands before the count, which the headers of the changes have too
 local function progress(what)
-  local count = ('reviewed %d of %s'):format(state.reviewed, say.counted(state.total, 'change'))
+  local left = state.total > 0 and ('reviewed %d of %s'):format(state.reviewed, say.counted(state.total, 'change'))
+  local count = left or 'the review is over: no change is left'
   return what and ('%s; %s'):format(what, count) or count
 end
 

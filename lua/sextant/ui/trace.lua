@@ -26,6 +26,21 @@ local function show(verb)
   require('sextant.rpc.channel').send(verb, { task = entry.task, part = part, root = root })
 end
 
+-- Takes back what is marked with undo: the step of it under the cursor, or all of it.
+local function take_back()
+  local here = by_line[vim.fn.line('.')]
+  local marked
+  for line, entry in pairs(by_line) do
+    if not entry.step and vim.endswith(vim.fn.getline(line), ' ← undo') then
+      marked = entry.task
+    end
+  end
+  if here and marked and here.task ~= marked then
+    return require('sextant.ui.say').say('`u` takes back the task marked with undo, or the step of it under the cursor')
+  end
+  vim.cmd({ cmd = 'AgentUndo', args = here and here.step and { tostring(here.step) } or {} })
+end
+
 -- Keys of the history, and the action of each.
 local HISTORY = {
   {
@@ -35,7 +50,7 @@ local HISTORY = {
     end,
     'Show the change under the cursor as a diff',
   },
-  { 'u', '<Cmd>AgentUndo<CR>', 'Take back what is marked with undo' },
+  { 'u', take_back, 'Take back the task marked with undo, or the step of it under the cursor' },
   { 'r', '<Cmd>AgentRedo<CR>', 'Bring back what is marked with redo' },
   {
     't',

@@ -141,8 +141,7 @@ async fn a_change_of_the_plan_shows_what_it_waits_for() {
 async fn the_question_of_a_paused_plan_is_whole_beside_the_list_of_its_errors() {
     let broken = change("a.py", "h0() -> int:\n    return 0\n", "h0() -> int:\n    return missing + absent\n");
     let supervised = |options: String| options.replacen('{', "{ mode = 'supervised', ", 1);
-    let (_project, _server, mut nvim) =
-        planned_with(vec![plan(), step("edit_file", broken, false)], supervised).await;
+    let (_project, _server, mut nvim) = planned_with(vec![plan(), step("edit_file", broken, false)], supervised).await;
     nvim.keys("s").await;
     nvim.wait("SextantQuestion").await;
     nvim.finished().await;

@@ -630,3 +630,19 @@ async fn the_diff_mode_opens_after_a_review_that_rejected_a_change() {
         .await;
     assert_eq!(sides, [TEXT.to_owned(), reviewed]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_undo_of_all_ends_the_review_in_words() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start(two_edits()).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("AgentAsk! change both").await;
+    nvim.command("AgentReview").await;
+    counts(&nvim, 0, 2).await;
+    nvim.task("AgentUndo").await;
+    closed(&nvim).await;
+    let said = "return (vim.wait(30000, function() \
+        return vim.api.nvim_exec2('messages', { output = true }).output:find('the review is over: no change is left', 1, true) ~= nil \
+        end, 10))";
+    assert!(nvim.lua::<bool>(said).await, "{}", nvim.screen.text());
+}

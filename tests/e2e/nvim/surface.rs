@@ -322,3 +322,29 @@ async fn a_request_without_words_asks_for_them_and_names_its_scope() {
     nvim.finished().await;
     assert!(nvim.answer().await.contains("# explain the first"), "it goes on with the conversation");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn u_in_the_history_takes_back_the_step_under_the_cursor() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let edit = |old: &str, new: &str, more: bool| step("edit_file", change("a.py", old, new), more);
+    let script = [
+        edit("return 1", "return 11", false),
+        edit("return 11", "return 111", true),
+        edit("return 2", "return 22", false),
+    ];
+    let server = ModelServer::start(script).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("AgentAsk! change f").await;
+    nvim.task("AgentAsk! change both").await;
+    nvim.command("AgentHistory").await;
+    let at = |row: &str| {
+        format!("vim.fn.bufname() == 'sextant://history' and vim.fn.cursor(1, 1) == 0 and vim.fn.search('{row}') > 0")
+    };
+    assert!(holds(&nvim, &at("“change f”")).await);
+    nvim.keys_show("u", "takes back the task marked with undo").await;
+    assert!(holds(&nvim, &at("step 1: a.py::f")).await);
+    nvim.keys("u").await;
+    assert!(nvim.finished().await.starts_with("undone step 1 of “change both”"));
+    let text = project.read("a.py");
+    assert!(text.contains("return 11\n") && text.contains("return 22"), "{text}");
+}
