@@ -53,23 +53,48 @@ local function process(health)
 end
 
 -- The process and its model. A cause stands alone: what follows from it would only hide it.
+---@return boolean done whether the handshake was
 local function agent(health, options, is_valid)
   local model = require('sextant.health_model')
-  local has_key = not is_valid or model.key(health, options.model)
+  local has_key = model.key(health, options.model)
   local found = binary(health, options)
+  local is_done = false
   if not is_valid then
-    health.info('model and handshake are checked when setup() has no mistakes')
+    health.info('the handshake is done when setup() has no mistakes')
+    if has_key and options.model.provider then
+      model.address(health, options.model)
+    end
   elseif not has_key then
     health.info('the handshake is done when the model has its key')
     model.address(health, options.model)
   elseif found and process(health) then
+    is_done = true
     model.address(health, options.model)
   end
   health.info('log: ' .. require('sextant.rpc.channel').log_path())
+  return is_done
 end
 
--- Where the record of each workspace lies, and whether it can be written.
-local function database(health)
+-- The most milliseconds that the look at the memory file takes here; it reads every page.
+local LOOK_MS = 5000
+
+-- The fault of the memory file, which the first task would find.
+---@return { file: string, why: string, is_damage: boolean }?
+local function memory_fault()
+  local result
+  require('sextant.rpc.inquiry').ask('memory_fault', {}, function(found)
+    result = found
+  end)
+  vim.wait(LOOK_MS, function()
+    return result ~= nil
+  end, 5)
+  return result and result.fault
+end
+
+-- Where the record of each workspace lies, whether it can be written, and the state of this one.
+---@param health table
+---@param runs boolean whether the process can be asked
+local function database(health, runs)
   local home = vim.env.XDG_STATE_HOME
   home = home and home ~= '' and home or vim.fs.normalize('~/.local/state')
   local folder = vim.fs.joinpath(home, 'sextant')
@@ -77,7 +102,15 @@ local function database(health)
   while vim.fn.isdirectory(there) == 0 and vim.fs.dirname(there) ~= there do
     there = vim.fs.dirname(there)
   end
-  if vim.fn.filewritable(there) == 2 then
+  local fault = runs and memory_fault() or nil
+  if fault then
+    health[fault.is_damage and 'error' or 'warn'](('memory and undo: %s: %s'):format(fault.file, fault.why), {
+      fault.is_damage
+          and 'the first task moves it to a name of its own beside it and begins a new one; the project loses nothing'
+        or 'another process may hold it; look again when it is over',
+      'a newer Sextant may have made it: update the plugin and its binary',
+    })
+  elseif vim.fn.filewritable(there) == 2 then
     health.ok('memory and undo: ' .. folder)
   else
     health.error(('memory and undo: %s cannot be written'):format(there), {
@@ -100,9 +133,22 @@ local function grammars(health)
   end
 end
 
+-- Seconds in which a server that was just attached may still register what it offers.
+local STARTS_S = 30
+
+-- True if a server was attached a moment ago and has published nothing since.
+---@param client vim.lsp.Client
+---@return boolean
+local function says_nothing_yet(client)
+  local is_heard = vim.iter(pairs(client.attached_buffers)):any(function(buf)
+    return require('sextant.lsp.publishes').last(client.id, vim.uri_from_bufnr(buf)) ~= nil
+  end)
+  return not is_heard and os.time() - require('sextant.lsp.servers').attached_since(client) < STARTS_S
+end
+
 -- How it is known that a server's report is of the text that was asked about.
 ---@param client vim.lsp.Client
----@return string words, string[]? fix
+---@return string words, string[]? fix, boolean? is_open whether that is not known yet
 local function freshness(client)
   local servers = require('sextant.lsp.servers')
   local buf = next(client.attached_buffers)
@@ -118,6 +164,11 @@ local function freshness(client)
   elseif servers.publishes_once(client) then
     return 'versioned: it publishes each version once and whole'
   end
+  if not servers.has_facts() then
+    return 'known once the handshake is done', nil, true
+  elseif says_nothing_yet(client) then
+    return 'not known yet: it has just started, or was not heard; check again in a moment', nil, true
+  end
   local fix = ("if it publishes each version once and whole, add '%s' to `publishes_once` in setup()"):format(
     client.name
   )
@@ -129,17 +180,26 @@ end
 
 local function servers(health)
   local clients = vim.lsp.get_clients()
-  if not require('sextant.health_languages').check(health) and #clients == 0 then
+  local starting = vim.tbl_filter(function(client)
+    return not client.initialized
+  end, vim.lsp.get_clients({ _uninitialized = true }))
+  for _, client in ipairs(starting) do
+    health.info(client.name .. ' is starting: check again in a moment')
+  end
+  local is_reported = require('sextant.health_languages').check(health)
+  if not is_reported and #clients == 0 and #starting == 0 then
     health.warn(
       'no language server is running',
       { 'without one nothing is known of what an edit does to the diagnostics', 'see :help lsp-quickstart' }
     )
   end
   for _, client in ipairs(clients) do
-    local words, fix = freshness(client)
+    local words, fix, is_open = freshness(client)
     local buffers = require('sextant.ui.say').counted(vim.tbl_count(client.attached_buffers), 'buffer')
     local line = ('%s (in %s): %s'):format(client.name, buffers, words)
-    if fix then
+    if is_open then
+      health.info(line)
+    elseif fix then
       health.warn(line, fix)
     else
       health.ok(line)
@@ -195,15 +255,20 @@ function M.check()
   else
     health.error('Neovim 0.11 or newer is needed', { 'update Neovim' })
   end
-  local options, problems = require('sextant.options').resolve(require('sextant').given)
+  local known, given = require('sextant.options'), require('sextant').given
+  local options, problems = known.resolve(given)
   if #problems == 0 then
     health.ok('options')
+  else
+    -- The other options are checked all the same, but no default in the place of a model that is wrong.
+    local sound = known.sound(given)
+    options = known.resolve(sound)
+    options.model = type(given) == 'table' and given.model ~= nil and not sound.model and {} or options.model
   end
   for _, problem in ipairs(problems) do
     health.error('setup(): ' .. problem, { 'see :help ' .. help_of(problem) })
   end
-  agent(health, options, #problems == 0)
-  database(health)
+  database(health, agent(health, options, #problems == 0))
   grammars(health)
   health.start('sextant: language servers')
   servers(health)

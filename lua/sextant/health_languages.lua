@@ -42,7 +42,7 @@ local function checkers(row, buffers)
   local servers = require('sextant.lsp.servers')
   local names = {}
   for _, buf in ipairs(buffers) do
-    for _, client in ipairs(vim.lsp.get_clients({ bufnr = buf })) do
+    for _, client in ipairs(vim.lsp.get_clients({ bufnr = buf, _uninitialized = true })) do
       if not servers.knows(client, 'no_checker') then
         names[client.name] = true
       end

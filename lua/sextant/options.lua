@@ -327,6 +327,19 @@ function M.resolve(given)
   return options, problems
 end
 
+--- The given options without those that have a fault, for a check of the others.
+---@param given table
+---@return table
+function M.sound(given)
+  local kept = {}
+  for key, value in pairs(type(given) == 'table' and given or {}) do
+    local problems = {}
+    require('sextant.option_checks').check({ [key] = value }, M.defaults, by_name, problems)
+    kept[key] = #problems == 0 and value or nil
+  end
+  return kept
+end
+
 --- The part of the options for the binary. An empty table is left out: JSON would not know whether it is a list.
 ---@param options sextant.Options
 ---@return table

@@ -180,6 +180,7 @@ impl NvimDoor {
             "outlines" => self.outlines(&given),
             "names_starting" => self.names_starting(&given),
             "titles_waiting" => self.titles_waiting(&given),
+            "memory_fault" => self.memory_fault(&given),
             "requests_standing" => self.requests_standing(&given),
             "asked_before" => self.asked_before(&given),
             "ask_again" => self.ask_again(&given),

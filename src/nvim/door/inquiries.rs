@@ -1,5 +1,6 @@
 //! Answers what the Lua layer asks beside any task, as for a completion: the symbols of files, the titles of what waits.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -10,6 +11,9 @@ use crate::lua_messages::list;
 use crate::nvim_wording;
 use sextant_base::failure::Failure;
 use sextant_engine::api::{AskedBefore, Command, Event};
+use sextant_store::memory::examine_file;
+use sextant_store::workspace::record_folder::Record;
+use sextant_store::workspace::root::Root;
 
 /// The receiver of the answers.
 const ANSWERED: &str = "require('sextant.rpc.inquiry').answered(...)";
@@ -115,6 +119,30 @@ impl NvimDoor {
                 Err(failure) => open.session.emit(Event::refused(failure)),
             }
         });
+    }
+
+    /// The fault of the memory file of Neovim's folder, for `:checkhealth`; none of a sound one, or where there is none.
+    /// Nothing is changed by the look: no session is opened, which would set a damaged file aside.
+    pub(super) fn memory_fault(self: &Arc<Self>, given: &GivenRequest) {
+        let InquiryParams { id, .. } = given.own().unwrap_or_default();
+        let door = Arc::clone(self);
+        tokio::spawn(async move {
+            let file = door.memory_file();
+            let look = tokio::task::spawn_blocking(move || {
+                file.and_then(|file| Some((examine_file::sound(&file).err()?, file)))
+            });
+            let fault = look.await.ok().flatten().map(|(error, file)| {
+                json!({"file": file.display().to_string(), "why": error.to_string(), "is_damage": error.is_damage()})
+            });
+            door.tell_lua(ANSWERED, json!({"id": id, "result": {"fault": fault}})).await;
+        });
+    }
+
+    /// The memory file of Neovim's folder, where there is one.
+    fn memory_file(&self) -> Option<PathBuf> {
+        let ready = self.ready.get().filter(|ready| ready.config.memory.enabled)?;
+        let record = Record::of(self.state.as_ref()?, &Root::find(&ready.cwd).ok()?);
+        record.exists().then(|| record.file())
     }
 
     /// Tells the Lua layer how many plans and tasks wait in a workspace.

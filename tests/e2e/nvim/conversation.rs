@@ -367,7 +367,7 @@ async fn the_health_check_names_the_cause_first_and_nothing_that_follows_from_it
         (
             "{ mode = 'plannr' }",
             "ERROR setup(): option `mode` is \"plannr\" and must be one of planner, supervised; did you mean `planner`?",
-            "model: offline",
+            "handshake failed",
         ),
     ] {
         let nvim = Nvim::open(&project, options, &[], "a.py").await;

@@ -17,6 +17,7 @@ mod durable;
 mod failures;
 mod freshness;
 mod gone;
+mod health;
 mod hidden;
 mod in_sight;
 mod introduced;
