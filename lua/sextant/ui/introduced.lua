@@ -24,6 +24,7 @@ local NEAR = 3
 ---@field task string
 ---@field root string
 ---@field request string
+---@field of? string the same, if the task is a client's, which has a list of its own
 ---@field unknown? string
 ---@field new sextant.IntroducedEntry[]
 ---@field fixed sextant.IntroducedEntry[]
@@ -124,14 +125,25 @@ local function follow(entry, reports, sign)
   return entry.alive ~= was
 end
 
+-- True if an entry is still there, as far as somebody reports on its buffer.
+---@param entry sextant.IntroducedEntry
+---@return boolean
+local function stands(entry)
+  local buf = entry.buf
+  local is_reported = buf ~= nil and api.nvim_buf_is_loaded(buf) and #vim.lsp.get_clients({ bufnr = buf }) > 0
+  local _, gone = row_of(entry)
+  return not is_reported or entry.alive and not gone
+end
+
 ---@param task sextant.IntroducedTask
----@param kind 'new'|'remaining'|'fixed'
+---@param kind 'new'|'remaining'|'fixed'|'listed'
 ---@return table[] items
 local function items_of(task, kind)
   local items = {}
   for _, entry in ipairs(kind == 'fixed' and task.fixed or task.new) do
     local row, gone = row_of(entry)
-    if kind ~= 'remaining' or entry.alive and not gone then
+    local is_there = entry.alive and not gone
+    if kind == 'listed' and stands(entry) or kind == 'remaining' and is_there or kind == 'new' or kind == 'fixed' then
       items[#items + 1] = {
         filename = vim.fs.joinpath(task.root, entry.path),
         lnum = row and row + 1 or entry.line,
@@ -158,6 +170,23 @@ local function amend(task)
   for _, kind in ipairs({ 'new', 'remaining', 'fixed' }) do
     require('sextant.ui.quickfix').amend(key_of(task, kind), items_of(task, kind), title.of(task, kind))
   end
+end
+
+-- How long the reports rest before the list follows them: a server may take a list back for a moment.
+local REST_MS = 500
+---@type uv.uv_timer_t?
+local rest
+
+-- Lets the list of each task follow what stands of it: `u` may have taken the edit back.
+local function follow_lists()
+  for _, task in ipairs(tasks) do
+    require('sextant.ui.quickfix').follow(task, items_of(task, 'listed'))
+  end
+end
+
+local function follow_at_rest()
+  rest = rest or assert(vim.uv.new_timer())
+  rest:start(REST_MS, 0, vim.schedule_wrap(follow_lists))
 end
 
 -- Follows the reports of one buffer, or of all that hold entries.
@@ -194,6 +223,7 @@ local function refresh(only)
     end
     if changed then
       amend(task)
+      follow_at_rest()
     end
   end
 end
@@ -252,6 +282,7 @@ function M.show(event)
   end
   local known = tasks[at]
   local task = { task = event.task, root = event.root, request = event.request, unknown = event.unknown }
+  task.of = event.of ~= '' and event.of or nil
   task.new = entries_of(event.entries, known and known.new)
   task.fixed = entries_of(event.fixed or {})
   if known then
@@ -320,7 +351,7 @@ function M.list(words, path)
   end
   local task = meant(back, path)
   if not task then
-    return say(back == 1 and 'no task has changed something in this Neovim' or 'there are not so many tasks')
+    return say(back == 1 and 'no task has changed something since this Neovim was started' or 'there are not so many tasks')
   end
   refresh()
   local items = items_of(task, kind)

@@ -5,6 +5,12 @@ local api = vim.api
 ---@type table<string, integer> the list of the last task that changed something in each workspace, by root; of a
 ---client's task by both
 local lists = {}
+-- The task whose diagnostics the list of a key shows.
+---@type table<string, string>
+local task_of = {}
+-- The keys whose list was closed here because nothing of it was there any more.
+---@type table<string, true>
+local emptied = {}
 -- The lists that have opened their window. One that is closed now was closed by the user, and an update leaves it so.
 ---@type table<integer, true>
 local opened = {}
@@ -82,14 +88,17 @@ function M.put(key, items, title)
 end
 
 -- An empty list of ours takes no room; the user's own list stays.
+---@param key string
+---@return boolean closed
 local function close(key)
   local current = vim.fn.getqflist({ context = 1, size = 1 })
   local ours = type(current.context) == 'table' and current.context.sextant == key
   local win = require('sextant.ui.room').list_window()
   if ours and current.size == 0 and win and win ~= api.nvim_get_current_win() then
     opened[lists[key]] = nil
-    pcall(api.nvim_win_close, win, false)
+    return (pcall(api.nvim_win_close, win, false))
   end
+  return false
 end
 
 -- A new list for each task, so that `:colder` gives the user's own back; later findings, an undo too, amend it in
@@ -98,6 +107,7 @@ end
 function M.show(event)
   local root = event.root
   local key = event.of and (root .. '\0' .. event.of) or root
+  task_of[key], emptied[key] = event.task, nil
   local items = to_items(event.entries, root)
   local title = require('sextant.ui.quickfix_title').of(event, 'new')
   local current = vim.fn.getqflist({ context = 1, id = 0 })
@@ -114,6 +124,25 @@ function M.show(event)
     open(#items)
   elseif #items == 0 then
     close(key)
+  end
+end
+
+--- Lets the list of a task follow what is still there of it; one that becomes empty is closed, and comes back.
+---@param task { task: string, root: string, of?: string }
+---@param items table[]
+function M.follow(task, items)
+  local key = task.of and (task.root .. '\0' .. task.of) or task.root
+  local known = lists[key]
+  local there = known and vim.fn.getqflist({ id = known, nr = 0, size = 0 }) or { id = 0 }
+  if task_of[key] ~= task.task or there.id == 0 or there.size == #items then
+    return
+  end
+  vim.fn.setqflist({}, 'r', { id = known, items = items })
+  if #items == 0 then
+    emptied[key] = close(key) or nil
+  elseif emptied[key] then
+    emptied[key], opened[known] = nil, true
+    open(#items)
   end
 end
 

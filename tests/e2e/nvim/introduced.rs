@@ -119,7 +119,7 @@ async fn without_a_text_there_is_no_sign_and_before_a_task_no_list() {
     signs(&nvim, &[]).await;
     let project = Project::new(&[("a.py", TEXT)]);
     let other = Nvim::open_on_screen(&project, "{}", &["ruff"], "a.py").await;
-    other.command_shows("AgentList", "no task has changed something in this Neovim").await;
+    other.command_shows("AgentList", "no task has changed something since this Neovim").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -135,4 +135,26 @@ async fn a_list_names_what_has_not_answered_once_and_a_long_list_of_names_not_at
         let made: String = nvim.lua(&code.replace("UNKNOWN", &format!("'{unknown}'"))).await;
         assert_eq!(made, title);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_list_of_a_task_follows_an_undo_and_a_redo_in_the_editor() {
+    let (_project, _server, nvim) = begun("").await;
+    signs(&nvim, &[6]).await;
+    lists(&nvim, &[6]).await;
+    let shown = |there: bool| {
+        let list = "require('sextant.ui.room').list_window()";
+        format!("return (vim.wait(30000, function() return ({list} ~= nil) == {there} end, 10))")
+    };
+    assert!(nvim.lua::<bool>(&shown(true)).await);
+    nvim.command("undo").await;
+    lists(&nvim, &[]).await;
+    assert!(nvim.lua::<bool>(&shown(false)).await, "{}", nvim.screen.text());
+    nvim.command("redo").await;
+    lists(&nvim, &[6]).await;
+    assert!(nvim.lua::<bool>(&shown(true)).await, "{}", nvim.screen.text());
+    // A file that is closed has no reports any more, and its entries stay.
+    nvim.command("enew | bwipeout a.py").await;
+    let rested = "vim.wait(1500, function() return false end) return #vim.fn.getqflist()";
+    assert_eq!(nvim.lua::<usize>(rested).await, 1);
 }
