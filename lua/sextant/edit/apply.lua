@@ -86,15 +86,27 @@ local function write(buf, path)
   return true
 end
 
-local function finish(edit, buf, was_unsaved, save, tick)
+---@class sextant.Touched a buffer with an edit that is not written yet
+---@field buf integer
+---@field unsaved boolean whether it had changes of the user's
+---@field deleted boolean whether its file was deleted on disk
+---@field tick? integer its changedtick with the edit
+
+---@param edit table
+---@param touched sextant.Touched
+---@param save string
+local function finish(edit, touched, save)
   local saved, note = false, nil
+  local buf, tick = touched.buf, touched.tick
   local moved = api.nvim_buf_is_loaded(buf) and vim.b[buf].changedtick ~= tick
   if not api.nvim_buf_is_loaded(buf) then
     return { path = edit.path, reformatted = true, saved = false, note = 'not written: the buffer was closed' }
   elseif save ~= 'if_clean' then
     note = 'not written: saving is turned off'
-  elseif was_unsaved then
+  elseif touched.unsaved then
     note = 'not written: the buffer has unsaved changes of yours'
+  elseif touched.deleted then
+    note = 'not written: the file was deleted on disk, and :write brings it back'
   elseif moved then
     note = 'not written: the buffer changed meanwhile'
   else
@@ -166,12 +178,14 @@ local function change(edits, save, reply)
       results[i] = remove(edit)
     else
       local buf = edit.op == 'create' and open_new(edit.path) or buffers.find(edit.path)
-      touched[i] = { buf, vim.bo[buf].modified }
+      local one = { buf = buf, unsaved = vim.bo[buf].modified, deleted = false }
+      one.deleted = edit.op == 'change' and buffers.is_deleted(edit.path, buf)
+      touched[i] = one
       set_hunks(buf, edit)
       require('sextant.ui.follow_edits').hunks(buf, edit.hunks)
       require('sextant.ui.flash').hunks(buf, edit.hunks)
-      touched[i][3] = vim.b[buf].changedtick
-      buffers.is_being_written(buf, save == 'if_clean' and not touched[i][2] and touched[i][3] or nil)
+      one.tick = vim.b[buf].changedtick
+      buffers.is_being_written(buf, save == 'if_clean' and not one.unsaved and not one.deleted and one.tick or nil)
     end
   end
   return results, touched
@@ -180,8 +194,8 @@ end
 local function write_all(edits, results, touched, save)
   for i, edit in ipairs(edits) do
     if touched[i] then
-      buffers.is_being_written(touched[i][1], nil)
-      results[i] = finish(edit, touched[i][1], touched[i][2], save, touched[i][3])
+      buffers.is_being_written(touched[i].buf, nil)
+      results[i] = finish(edit, touched[i], save)
     end
     if edit.op ~= 'change' then
       require('sextant.lsp.servers').note_come_or_gone()

@@ -234,6 +234,15 @@ function M.read(params, reply)
   end)
 end
 
+--- True if the file of a buffer was deleted on disk. A buffer that never had a file is empty, or has unsaved changes.
+---@param path string
+---@param buf integer
+---@return boolean
+function M.is_deleted(path, buf)
+  local is_empty_buffer = api.nvim_buf_line_count(buf) == 1 and api.nvim_buf_get_lines(buf, 0, 1, false)[1] == ''
+  return not (vim.uv.fs_stat(path) or vim.bo[buf].modified or is_empty_buffer)
+end
+
 -- Buffers without changes of the user's that have an unwritten edit, and their changedtick with it.
 ---@type table<integer, integer>
 local being_written = {}

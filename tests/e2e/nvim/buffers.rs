@@ -247,3 +247,20 @@ async fn a_range_is_a_scope_and_an_empty_file_can_be_filled() {
     nvim.task("AgentUndo").await;
     assert_eq!(project.read("empty.py"), "");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_was_deleted_on_disk_is_not_brought_back_by_an_edit() {
+    let project = Project::new(&[("a.py", "x = 1\n")]);
+    let server = ModelServer::start([step("edit_file", change("a.py", "x = 1", "x = 2"), false)]).await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["ruff"], "a.py").await;
+    let file = project.root().join("a.py");
+    std::fs::remove_file(&file).expect("deleted");
+    let summary = nvim.task("AgentAsk change it").await;
+    assert!(!file.exists(), "{summary}");
+    assert_eq!(nvim.text().await, "x = 2\n");
+    let answer = nvim.answer().await;
+    assert!(answer.contains("not written: the file was deleted on disk"), "{answer}");
+    nvim.command("write").await;
+    nvim.task("AgentUndo").await;
+    assert_eq!(project.read("a.py"), "x = 1\n", "it is there again by the user's own word");
+}

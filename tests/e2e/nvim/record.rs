@@ -79,3 +79,20 @@ async fn a_buffer_is_not_written_where_its_folder_has_become_a_link() {
         std::fs::read_dir(&elsewhere).expect("a folder").flatten().map(|entry| entry.file_name()).collect();
     assert_eq!(left, ["a.py"]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_servers_of_a_buffer_under_a_link_s_name_are_those_of_its_file() {
+    let project = Project::new(&[("src/a.py", "import os\n")]);
+    symlink(project.root().join("src/a.py"), project.root().join("src/link.py")).expect("a link");
+    let mut nvim = Nvim::open_on_screen(&project, "{}", &["ruff"], "src/link.py").await;
+    let found = "return (vim.wait(60000, function() return #vim.diagnostic.get(0) == 1 end, 10))";
+    assert!(nvim.lua::<bool>(found).await);
+    let (name, data) = {
+        nvim.command("AgentPlan make this file clean").await;
+        nvim.wait_for(&["SextantPlan", "SextantFailed"]).await
+    };
+    assert_eq!(name, "SextantPlan", "{data}");
+    nvim.keys("a").await;
+    nvim.finished().await;
+    assert_eq!(project.read("src/a.py"), "");
+}
