@@ -46,8 +46,8 @@ local ticking = nil
 -- Milliseconds between two updates of the seconds.
 local TICK_MS = 1000
 
--- Cells of a request that waits.
-local NEXT_WIDTH = 30
+-- The most cells of a request that waits, and the fewest where a bar has no room for more.
+local NEXT_WIDTH, NEXT_LEAST = 30, 8
 
 local function seconds(since)
   return (vim.uv.hrtime() - since) / 1e9
@@ -98,8 +98,9 @@ function M.parts()
 end
 
 -- Returns the phase, and the parts of the line behind it.
+---@param next_width? integer cells of a request that waits
 ---@return string phase, string[] parts
-local function line_parts()
+local function line_parts(next_width)
   local parts = {}
   if now.state == 'question' then
     parts[1] = 'question'
@@ -117,7 +118,10 @@ local function line_parts()
   end
   if #now.next > 0 then
     local more = #now.next > 1 and (' and %d more'):format(#now.next - 1) or ''
-    parts[#parts + 1] = ('next: %s%s'):format(require('sextant.ui.say').cut(now.next[1], NEXT_WIDTH), more)
+    parts[#parts + 1] = ('next: %s%s'):format(
+      require('sextant.ui.say').cut(now.next[1], next_width or NEXT_WIDTH),
+      more
+    )
   end
   vim.list_extend(parts, tokens())
   local phase = table.remove(parts, 1)
@@ -157,9 +161,17 @@ function M.numbers(options)
 end
 
 -- The line in the form of 'winbar': where it does not fit, its tail is cut and the phase stays. The answer's window has
--- the keys for a question, and the way for what is not sent.
-local function bar_line()
-  local phase, parts = line_parts()
+-- the keys for a question, and the way for what is not sent. A request that waits is shortened first.
+---@param width integer
+---@return string
+local function bar_line(width)
+  local phase, parts
+  for next_width = NEXT_WIDTH, NEXT_LEAST, -1 do
+    phase, parts = line_parts(next_width)
+    if #now.next == 0 or api.nvim_strwidth(table.concat({ phase, unpack(parts) }, ' · ')) < width then
+      break
+    end
+  end
   if now.state == 'question' then
     table.insert(parts, 1, M.numbers(now.options or {}) .. ', or i for words')
   elseif unheard > 0 and now.state ~= 'running' then
@@ -209,7 +221,7 @@ local function show_bars()
     vim.cmd('redrawstatus!')
   end
   for _, win in ipairs(require('sextant.ui.scratch').windows('answer')) do
-    local bar = '%#SextantPhase# ' .. bar_line()
+    local bar = '%#SextantPhase# ' .. bar_line(api.nvim_win_get_width(win))
     if vim.wo[win].winbar ~= bar and api.nvim_win_get_height(win) > 1 then
       api.nvim_set_option_value('winbar', bar, { win = win, scope = 'local' })
     end

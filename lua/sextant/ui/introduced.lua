@@ -351,7 +351,9 @@ function M.list(words, path)
   end
   local task = meant(back, path)
   if not task then
-    return say(back == 1 and 'no task has changed something since this Neovim was started' or 'there are not so many tasks')
+    return say(
+      back == 1 and 'no task has changed something since this Neovim was started' or 'there are not so many tasks'
+    )
   end
   refresh()
   local items = items_of(task, kind)

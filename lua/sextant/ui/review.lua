@@ -14,6 +14,9 @@ local state = nil
 local open = false
 -- True if the next look opens the review, without a move of the cursor.
 local expected = false
+-- Why the task that the next look belongs to is not done.
+---@type string?
+local came_to = nil
 -- True if the next look reports the remarks that the agent has not heard.
 local reminds = false
 -- The number of changes that could come back when the last hunk was decided. The review opens again where one did.
@@ -246,8 +249,9 @@ end
 
 --- Opens the review of a finished task, where the user's options want it.
 ---@param root string
-function M.after_task(root)
-  expected = true
+---@param verdict? string why the task is not done: it stays before the words of the review
+function M.after_task(root, verdict)
+  expected, came_to = true, verdict
   require('sextant.rpc.channel').send('review', { wish = { action = 'show' }, root = root })
 end
 
@@ -351,7 +355,8 @@ function M.update(event)
   if decided then
     say.say(progress(state.summary))
   elseif wanted then
-    say.say(('%s; `g?` in the code shows the keys'):format(progress()))
+    say.say((came_to and came_to .. ' ' or '') .. ('%s; %s'):format(progress(), places.way(state)))
+    came_to = nil
   end
 end
 

@@ -45,6 +45,16 @@ function M.here(review)
   end
 end
 
+--- The way to the changes: their keys work in the files under review alone.
+---@param review sextant.Review
+---@return string
+function M.way(review)
+  if M.here(review) or not review.files[1] then
+    return '`g?` in the code shows the keys'
+  end
+  return ':AgentReview goes to ' .. vim.fs.basename(review.files[1].path)
+end
+
 --- The hunk that a line of the current buffer is in; of a removal, the line behind it.
 ---@param review? sextant.Review
 ---@param line? integer from 0; that of the cursor without it

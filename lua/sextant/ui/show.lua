@@ -44,10 +44,11 @@ local function places(in_plan)
 end
 
 -- Opens the review of what the task changed, where the user's options want it.
-local function review_changes(root)
+---@param event { root: string, short?: string }
+local function review_changes(event)
   local wanted = require('sextant.options').resolve(require('sextant').given).review == 'after'
   if changed and wanted then
-    require('sextant.ui.review').after_task(root)
+    require('sextant.ui.review').after_task(event.root, event.short and event.short:match('^Not done: .-%.%f[%s%z]'))
   end
   changed = false
 end
@@ -261,7 +262,7 @@ local renderers = {
     -- A message of one line has only the figures.
     local in_plan = plan.note(event.summary:match('[^\n]*'))
     status.ended(plan.stands(), event.ok and 'done' or 'not done')
-    review_changes(event.root)
+    review_changes(event)
     report_end(event, in_plan, line)
     require('sextant.ui.review').turn_over(event.root)
     emit('SextantFinished', event)

@@ -377,3 +377,22 @@ async fn the_health_check_names_the_cause_first_and_nothing_that_follows_from_it
         assert!(error.starts_with(first) && !health.contains(not), "{first}: {health}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bar_shortens_the_request_that_waits_before_anything_else() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let look = step("read_symbol", json!({"symbol": "a.py::g"}), true);
+    let server = ModelServer::start([look, Reply::Stall("{".into())]).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &[], "a.py").await;
+    nvim.command("AgentAsk look").await;
+    server.requests_seen(2).await;
+    nvim.command("AgentAsk and what does the total of it do here?").await;
+    nvim.screen.shows("next: and what").await;
+    nvim.screen.shows(" tokens").await;
+    let bar = |row: &&str| row.contains("next: ");
+    let text = nvim.screen.text();
+    let row = text.lines().find(bar).unwrap_or_default();
+    assert!(row.contains(" s in all · next: and") && row.trim_end().ends_with("tokens") && !row.contains('<'), "{text}");
+    nvim.command("AgentStop next").await;
+    nvim.failed_task("AgentStop").await;
+}

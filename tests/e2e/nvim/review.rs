@@ -646,3 +646,21 @@ async fn an_undo_of_all_ends_the_review_in_words() {
         end, 10))";
     assert!(nvim.lua::<bool>(said).await, "{}", nvim.screen.text());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_review_after_a_task_leaves_its_verdict_and_names_its_file() {
+    let project = Project::new(&[("a.py", TEXT), ("b.py", "x = 1\n")]);
+    let server =
+        ModelServer::start([edit("return 1", "return undefined_name", false), edit("return 2", "return 22", false)])
+            .await;
+    let with = options(&server).replacen('{', "{ review = 'after', ", 1);
+    let mut nvim = Nvim::open_on_screen(&project, &with, &["ruff"], "b.py").await;
+    nvim.task("AgentAsk! change f").await;
+    nvim.screen.shows("Sextant: Not done: 1 new error stays. reviewed 0 of 1 change").await;
+    nvim.keys(":messages clear<CR>").await;
+    nvim.command("call win_execute(bufwinid('sextant://answer'), 'close') | AgentReview accept all").await;
+    nvim.task("AgentAsk! change g").await;
+    nvim.screen.shows("Sextant: reviewed 0 of 1 change; :AgentReview goes to a.py").await;
+    nvim.command("AgentReview").await;
+    nvim.screen.shows("`g?` in the code shows the keys").await;
+}
