@@ -14,6 +14,9 @@ M.status = 'idle'
 M.stopped = false
 -- True if the running task is of a request made here, and not in a shell.
 local own = false
+-- The request made here that has asked a question before its task began.
+---@type string?
+local asked_first = nil
 -- True if the running task has changed a file.
 local changed = false
 -- True if the answer has words or results of the running task.
@@ -106,10 +109,11 @@ local renderers = {
     changed, answers = false, false
     calls.reset()
     begun = event.request
-    own = answer.accept(event.request)
+    own = answer.accept(event.request) or asked_first == event.request
     if not own then
       answer.head(event.request)
     end
+    asked_first = nil
     plan.accept(event.request)
     status.started(event.request, event.model)
     require('sextant.edit.undo_completion').started()
@@ -121,8 +125,8 @@ local renderers = {
   end,
   question = function(event)
     -- A direct request may ask which name is meant before it begins.
-    if M.status ~= 'running' then
-      answer.accept()
+    if M.status ~= 'running' and answer.accept() then
+      asked_first = answer.heading()
     end
     question(event)
     status.question(event.text, event.options)

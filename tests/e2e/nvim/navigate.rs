@@ -171,3 +171,15 @@ async fn without_a_language_model_an_unknown_name_of_a_direct_request_is_named()
         assert_eq!(message, "there is no symbol and no file named nosuch", "{request}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_is_goes_there_after_a_question_which_is_meant() {
+    let twice = "def total() -> int:\n    return 1\n";
+    let project = Project::new(&[("a.py", twice), ("b.py", &format!("x = 1\n\n\n{twice}")), ("main.py", "y = 1\n")]);
+    let mut nvim = Nvim::open_on_screen(&project, OFFLINE, &[], "main.py").await;
+    let asked = nvim.command_until("AgentAsk where is total", "SextantQuestion").await;
+    assert_eq!(asked["options"].as_array().map(Vec::len), Some(2), "{asked}");
+    nvim.task("AgentAnswer 2").await;
+    assert!(holds(&nvim, "vim.fn.bufname() == 'b.py' and vim.fn.line('.') == 4").await, "{}", nvim.screen.text());
+    assert_eq!(nvim.answer().await.matches("# where is total").count(), 1, "{}", nvim.answer().await);
+}
