@@ -245,7 +245,9 @@ end
 local function tick()
   if now.state == 'running' then
     show_bars()
-    if not is_in_sight() then
+    if is_in_sight() then
+      progress.give_way()
+    else
       progress.tick(M.line())
     end
   end

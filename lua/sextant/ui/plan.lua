@@ -50,7 +50,7 @@ end
 
 local function approve(steps)
   if not (state and state.markdown) then
-    local text = 'there is no plan to run; `:AgentPlan {request}` makes one'
+    local text = 'there is no plan to run' .. (awaits == 'wish' and ' yet' or '; `:AgentPlan {request}` makes one')
     return require('sextant.ui.say').say(text, vim.log.levels.WARN)
   end
   awaits = 'run'
@@ -129,7 +129,7 @@ function buffer()
   end
   api.nvim_create_autocmd('VimResized', {
     group = api.nvim_create_augroup('sextant_plan', {}),
-    callback = draw,
+    callback = vim.schedule_wrap(draw),
   })
   layout.on_other_room(draw)
   return buf

@@ -46,6 +46,8 @@ local function retry(actions)
   local step = here()
   if step and (step.mark == 'x' or step.mark == '~') then
     vim.cmd({ cmd = 'AgentUndo', args = { tostring(step.number) } })
+  elseif step and step.mark == ' ' then
+    say('this step is open already')
   elseif step then
     set_mark(actions, ' ')
   end

@@ -49,6 +49,11 @@ function M.size()
   return is_split() and vim.o.columns or float_width(), most()
 end
 
+---@return string
+local function room_now()
+  return table.concat({ M.size() }, ' ')
+end
+
 -- The lines that the text takes: those of the window that shows it, or those that are not folded.
 local function rows(buf, win)
   if win then
@@ -74,10 +79,22 @@ local function title(words)
   return (' %s%s '):format(NAME, words)
 end
 
+-- The keys that have room, whole and the first ones first.
+---@param keys string
+---@param width integer
+---@return string
+local function fitting(keys, width)
+  local parts = vim.split(keys, ' · ', { plain = true })
+  while #parts > 1 and api.nvim_strwidth(table.concat(parts, ' · ')) > width do
+    parts[#parts] = nil
+  end
+  return table.concat(parts, ' · ')
+end
+
 ---@param keys string
 ---@return string
 local function footer(keys)
-  return (' %s '):format(keys)
+  return (' %s '):format(fitting(keys, float_width() - 2))
 end
 
 --- The columns that the title or the bar leaves for the words of the phase.
@@ -111,8 +128,9 @@ end
 -- Without a border there is no title, and a split has none: the phase stands in the window's own bar.
 local function set_bar(win, words, keys)
   local floats = api.nvim_win_get_config(win).relative ~= ''
+  local shown = fitting(keys, api.nvim_win_get_width(win) - api.nvim_strwidth(NAME .. words .. ' · '))
   words = words:gsub('%%', '%%%%')
-  local bar = not floats and ('%s%s%%< · %s'):format(NAME, words, keys) or border() == 'none' and NAME .. words or ''
+  local bar = not floats and ('%s%s%%< · %s'):format(NAME, words, shown) or border() == 'none' and NAME .. words or ''
   api.nvim_set_option_value('winbar', bar, { win = win, scope = 'local' })
 end
 
@@ -125,7 +143,7 @@ end
 
 ---@type integer? the float, which shows the plan or its text
 local floating
----@type integer? the most lines of the text when it was laid out
+---@type string? the room of the text when it was laid out
 local laid_out
 ---@type fun()?
 local lay_out_again
@@ -193,8 +211,8 @@ function open(buf, words, enter)
       local height, row = room.place(floating)
       local col = api.nvim_win_get_config(floating).col
       api.nvim_win_set_config(floating, { relative = 'editor', height = height, row = row, col = col })
-      if laid_out ~= most() and lay_out_again then
-        laid_out = most()
+      if laid_out ~= room_now() and lay_out_again then
+        laid_out = room_now()
         vim.schedule(lay_out_again)
       end
     end
@@ -264,7 +282,7 @@ end
 ---@param words string
 ---@param keys string
 function M.fit(buf, words, keys)
-  laid_out = most()
+  laid_out = room_now()
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     local floats = is_floating(win)
     if floats or is_split() and #api.nvim_tabpage_list_wins(0) > 1 then

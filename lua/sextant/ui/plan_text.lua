@@ -139,11 +139,18 @@ function M.checked(faults)
     end, faults)
   )
   dress(buf)
+  local say = require('sextant.ui.say')
   if #faults == 0 then
     vim.bo[buf].modified = false
+    -- A float becomes the plan's window again.
+    local floats = vim.iter(M.windows()):any(function(win)
+      return api.nvim_win_get_config(win).relative ~= ''
+    end)
+    if not floats then
+      say.say('this text is the plan now; `:q` closes it')
+    end
     return true
   end
-  local say = require('sextant.ui.say')
   local first = faults[1]
   reveal(buf, first.line)
   say.say(

@@ -90,6 +90,15 @@ function M.tick(text)
   end
 end
 
+--- A window shows the words now: the message would stand still beside them.
+function M.give_way()
+  local row = shown ~= '' and message_id and neovim.command_line()
+  if row and row:find(shown, 1, true) then
+    api.nvim_echo({ { '' } }, false, {})
+  end
+  shown = ''
+end
+
 --- The task is over.
 ---@param outcome sextant.Outcome
 ---@param in_sight boolean

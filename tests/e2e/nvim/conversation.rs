@@ -392,7 +392,10 @@ async fn a_bar_shortens_the_request_that_waits_before_anything_else() {
     let bar = |row: &&str| row.contains("next: ");
     let text = nvim.screen.text();
     let row = text.lines().find(bar).unwrap_or_default();
-    assert!(row.contains(" s in all · next: and") && row.trim_end().ends_with("tokens") && !row.contains('<'), "{text}");
+    assert!(
+        row.contains(" s in all · next: and") && row.trim_end().ends_with("tokens") && !row.contains('<'),
+        "{text}"
+    );
     nvim.command("AgentStop next").await;
     nvim.failed_task("AgentStop").await;
 }

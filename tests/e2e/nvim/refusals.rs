@@ -1,6 +1,9 @@
 //! Refusals and questions: each can be read, and names the way on.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 use crate::nvim::ask::options;
 use crate::support::model_server::{ModelServer, Reply};
@@ -68,4 +71,59 @@ async fn a_question_of_the_model_without_options_is_open() {
     nvim.command("AgentAnswer total_price").await;
     nvim.finished().await;
     assert!(server.requests()[1].body.to_string().contains("The user answers: total_price"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_of_the_plan_that_does_nothing_says_why() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let go = Arc::new(Notify::new());
+    let server = ModelServer::start([Reply::Held(Box::new(plan()), Arc::clone(&go))]).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.command("AgentPlan change both").await;
+    server.requests_seen(1).await;
+    nvim.keys_show("a", "Sextant: there is no plan to run yet").await;
+    go.notify_one();
+    nvim.wait("SextantPlan").await;
+    nvim.keys("/change f<CR>").await;
+    nvim.keys_show("r", "Sextant: this step is open already").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_is_cut_twice_has_one_mark() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let nvim = Nvim::open_on_screen(&project, "{}", &[], "a.py").await;
+    let say = "lua require('sextant.ui.say').say('brought back the steps from 1 on of “make this file clean and more”: and as many words again as there are')";
+    nvim.command(say).await;
+    nvim.screen.shows("Sextant: brought back the steps from 1 on of “make thi").await;
+    assert!(!nvim.screen.text().contains("……"), "{}", nvim.screen.text());
+    for (text, width, cut) in
+        [("“make th…” is", 10, "“make th…"), ("“make th…” is", 9, "“make th…"), ("abcdef", 4, "abc…")]
+    {
+        let made: String = nvim.lua(&format!("return require('sextant.ui.say').cut('{text}', {width})")).await;
+        assert_eq!(made, cut);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bar_and_a_footer_without_room_keep_the_first_keys_whole() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    for (more, columns, shown) in [
+        ("", 60, " <CR> approve and run · s one step · e edit "),
+        ("window = { plan = 'split' }, ", 80, "waiting for approval · <CR> approve and run · s one step"),
+    ] {
+        let server = ModelServer::start([plan()]).await;
+        let with = options(&server).replacen('{', &format!("{{ {more}"), 1);
+        let mut nvim = Nvim::open_on_screen(&project, &with, &["ruff"], "a.py").await;
+        nvim.command_until("AgentPlan change both", "SextantPlan").await;
+        nvim.screen.shows("<CR> approve and run").await;
+        nvim.resize(columns, 24).await;
+        nvim.screen.shows(shown).await;
+        assert!(!nvim.screen.text().contains('<') || nvim.screen.text().contains("<CR>"), "{}", nvim.screen.text());
+        if !more.is_empty() {
+            nvim.keys("e").await;
+            nvim.screen.shows("as text · :w makes it the plan · :q closes").await;
+            nvim.command("%s/change g/change g with care/ | write").await;
+            nvim.screen.shows("Sextant: this text is the plan now").await;
+        }
+    }
 }
