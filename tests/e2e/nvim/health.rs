@@ -51,7 +51,8 @@ async fn a_memory_file_that_the_first_task_would_set_aside_is_named_and_left() {
         std::fs::write(project.memory_file(), "junk, and no database at all\n").expect("a file");
     };
     let sound = |project: &Project| drop(project.memory());
-    let cases: [(&dyn Fn(&Project), Option<&str>); 4] = [
+    type Case<'a> = (&'a dyn Fn(&Project), Option<&'static str>);
+    let cases: [Case<'_>; 4] = [
         (&newer, Some("its schema 9999 is newer")),
         (&junk, Some("the memory file is damaged")),
         (&sound, None),
