@@ -79,10 +79,10 @@ pub(crate) async fn end_run(
     let done = plan.steps.iter().filter(|step| step.state == StepState::Done).count();
     let failed = failed_steps(plan, task.progress.course.replaced);
     let word = words(done, plan.steps.len(), task.progress.replans, &failed);
-    let word = if phase == Phase::Completed {
-        format!("{word}{}", says_what_is_left(edits, &mut task.work).await)
-    } else {
-        word
+    let word = match phase {
+        Phase::Completed => format!("{word}{}", says_what_is_left(edits, &mut task.work).await),
+        Phase::Planning => format!("the plan waits for approval, {word}"),
+        Phase::Executing | Phase::Paused | Phase::Error => word,
     };
     let fails = stopped || failed.iter().any(|step| !step.replaced) || task.progress.question.is_some();
     let came_to = match phase {

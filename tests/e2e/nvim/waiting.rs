@@ -61,7 +61,8 @@ async fn the_list_of_what_waits_resumes_and_discards() {
     nvim.wait("SextantPlan").await;
     let shown = text_of(&nvim, "plan").await;
     assert!(shown.starts_with("# First"), "{shown}");
-    nvim.finished().await;
+    let summary = nvim.finished().await;
+    assert!(summary.starts_with("the plan waits for approval, 0 of 1 step done"), "{summary}");
     nvim.keys("<CR>").await;
     nvim.finished().await;
     assert!(project.read("a.py").contains("return 2"));
