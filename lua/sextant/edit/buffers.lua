@@ -239,8 +239,8 @@ end
 ---@param buf integer
 ---@return boolean
 function M.is_deleted(path, buf)
-  local is_empty_buffer = api.nvim_buf_line_count(buf) == 1 and api.nvim_buf_get_lines(buf, 0, 1, false)[1] == ''
-  return not (vim.uv.fs_stat(path) or vim.bo[buf].modified or is_empty_buffer)
+  local has_no_text = api.nvim_buf_line_count(buf) == 1 and api.nvim_buf_get_lines(buf, 0, 1, false)[1] == ''
+  return not (vim.uv.fs_stat(path) or vim.bo[buf].modified or has_no_text)
 end
 
 -- Buffers without changes of the user's that have an unwritten edit, and their changedtick with it.
