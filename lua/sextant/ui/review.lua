@@ -28,6 +28,9 @@ local back_from = nil
 -- The buffers that had hunks since the review was opened.
 ---@type table<integer, true>
 local seen = {}
+-- Those whose changes are all decided: of the keys they have the one that takes a decision back.
+---@type table<integer, true>
+local ended = {}
 local HINT = { 'ga accept', 'gR reject', ']h next', 'g? help' }
 
 local function send(params)
@@ -212,6 +215,12 @@ local function start_watch()
   end, point)
 end
 
+---@param key sextant.BorrowedKey
+---@return boolean
+local function is_back(key)
+  return key.lhs == 'gB'
+end
+
 --- Draws every loaded file under review.
 function M.draw()
   local drawn, first = {}, 1
@@ -220,6 +229,10 @@ function M.draw()
     if buf then
       drawn[buf], seen[buf] = true, true
       marks.draw(buf, file.hunks, first, waiting(), HINT)
+      if ended[buf] then
+        keys.unmap(buf)
+        ended[buf] = nil
+      end
       keys.map(buf, KEYS)
     end
     first = first + #file.hunks
@@ -229,6 +242,11 @@ function M.draw()
     if not drawn[buf] then
       marks.clear(buf)
       keys.unmap(buf)
+      -- The last decision can be taken back with its key until the review is closed.
+      if ended_with and seen[buf] and api.nvim_buf_is_valid(buf) then
+        keys.map(buf, vim.tbl_filter(is_back, KEYS))
+        ended[buf] = true
+      end
     end
   end
 end

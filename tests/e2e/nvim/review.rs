@@ -664,3 +664,23 @@ async fn the_review_after_a_task_leaves_its_verdict_and_names_its_file() {
     nvim.command("AgentReview").await;
     nvim.screen.shows("`g?` in the code shows the keys").await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_rejection_is_taken_back_by_its_key_too() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start([edit("return 1", "return 11", false)]).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("AgentAsk! change f").await;
+    nvim.command("AgentReview").await;
+    counts(&nvim, 0, 1).await;
+    nvim.command("AgentReview reject").await;
+    closed(&nvim).await;
+    assert_eq!(lines(&nvim).await, TEXT);
+    nvim.keys("gB").await;
+    counts(&nvim, 0, 1).await;
+    assert_eq!(lines(&nvim).await, TEXT.replace("return 1", "return 11"));
+    nvim.command("AgentReview close").await;
+    closed(&nvim).await;
+    let own: String = nvim.lua("return vim.fn.maparg('gB', 'n')").await;
+    assert_eq!(own, "", "the key is the user's again");
+}
