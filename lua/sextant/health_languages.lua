@@ -77,7 +77,7 @@ local function enabled(filetype)
   end, configs)
 end
 
--- Why an enabled server is not attached.
+-- The reason why an enabled server is not attached.
 ---@param config vim.lsp.Config
 ---@return string
 local function why_not(config)

@@ -26,7 +26,7 @@ function M.progress(client_id, params)
   end
 end
 
---- What the server has not read yet, where its answers about the whole project depend on that.
+--- The part that the server has not read yet, where its answers about the whole project depend on that.
 ---@param client vim.lsp.Client
 ---@param unpublished integer the open texts about which nothing was published
 ---@return string?

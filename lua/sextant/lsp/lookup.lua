@@ -84,7 +84,7 @@ local function refused(job, err)
   end
 end
 
--- What the client has not read yet: its own work, and the files that were opened for the question.
+-- The part that the client has not read yet: its own work, and the files that were opened for the question.
 local function unread(client, params)
   local unpublished = 0
   for _, path in ipairs(params.lent or {}) do

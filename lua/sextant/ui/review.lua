@@ -14,7 +14,7 @@ local state = nil
 local open = false
 -- True if the next look opens the review, without a move of the cursor.
 local expected = false
--- Why the task that the next look belongs to is not done.
+-- The reason why the task that the next look belongs to is not done.
 ---@type string?
 local came_to = nil
 -- True if the next look reports the remarks that the agent has not heard.

@@ -22,7 +22,7 @@ function M.cut(text, width)
     kept = kept - 1
     local short = vim.fn.strcharpart(text, 0, kept) .. '…'
   until kept <= 0 or api.nvim_strwidth(short) <= width
-  -- What was cut before has its mark already.
+  -- A text that was cut before has its mark already.
   return (vim.fn.strcharpart(text, 0, kept):gsub('…$', '')) .. '…'
 end
 

@@ -20,7 +20,7 @@ const NAME: &str = "language";
 /// The languages of a workspace, with the files of each.
 pub(super) struct FoundLanguages(BTreeMap<&'static str, Vec<String>>);
 
-/// What can check a file: its name and its languages, none for any.
+/// A checker of files: its name and its languages; an empty list means any.
 pub(super) struct WorkingChecker<'a> {
     pub(super) name: &'a str,
     pub(super) languages: &'a [String],

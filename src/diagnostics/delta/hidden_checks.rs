@@ -13,7 +13,7 @@ use crate::server_facts::way_out_of_fatal;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HiddenChecks {
     AllButSyntax,
-    /// What needs the names of a text that was not found. It has the way out.
+    /// Code that needs the names of a text that was not found, with the way out.
     UnknownNames(&'static str),
     BorrowsAndLints,
     SomeLints,

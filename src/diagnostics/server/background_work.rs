@@ -94,7 +94,7 @@ impl BackgroundWork {
 }
 
 impl LanguageServer {
-    /// What the server has not read yet, where its answers about the whole project depend on that.
+    /// The part that the server has not read yet, where its answers about the whole project depend on that.
     pub(super) fn unread(&self, run: &ServerConnection) -> Option<String> {
         let indexes = run.knows(Fact::AnswersWhileIndexing);
         let (words, has_index) = {
@@ -112,7 +112,7 @@ impl LanguageServer {
     pub(super) async fn rest(&self, run: &ServerConnection, most: Duration) {
         let mut news = self.inner.news.subscribe();
         let rested = async { while self.unread(run).is_some() && news.changed().await.is_ok() {} };
-        // What is open after the time is a part of the answer.
+        // Work that is open after the time is a part of the answer.
         let _ = tokio::time::timeout(most, rested).await;
     }
 }
@@ -131,7 +131,7 @@ impl Inner {
 mod tests {
     use super::*;
 
-    fn told(work: &mut BackgroundWork, token: &str, kind: &str, title: Option<&str>, message: Option<&str>) {
+    fn note(work: &mut BackgroundWork, token: &str, kind: &str, title: Option<&str>, message: Option<&str>) {
         let value = ProgressValue { kind: kind.into(), title: title.map(Into::into), message: message.map(Into::into) };
         work.progress(&Progress { token: token.into(), value });
     }
@@ -140,18 +140,18 @@ mod tests {
     fn the_open_work_is_named_with_its_last_message() {
         let mut work = BackgroundWork::default();
         assert_eq!(work.words(), None);
-        told(&mut work, "a", "begin", Some("indexing"), None);
+        note(&mut work, "a", "begin", Some("indexing"), None);
         assert_eq!(work.words().as_deref(), Some("indexing"));
-        told(&mut work, "a", "report", None, Some("3/66"));
-        told(&mut work, "b", "begin", None, None);
+        note(&mut work, "a", "report", None, Some("3/66"));
+        note(&mut work, "b", "begin", None, None);
         assert_eq!(work.words().as_deref(), Some("indexing 3/66"));
-        told(&mut work, "a", "report", None, None);
-        told(&mut work, "a", "end", None, None);
+        note(&mut work, "a", "report", None, None);
+        note(&mut work, "a", "end", None, None);
         assert_eq!(work.words().as_deref(), Some("work in progress"));
-        told(&mut work, "b", "end", None, None);
-        told(&mut work, "c", "report", None, Some("of work that never began"));
+        note(&mut work, "b", "end", None, None);
+        note(&mut work, "c", "report", None, Some("of work that never began"));
         assert_eq!(work.words(), None);
-        told(&mut work, "c", "begin", Some("indexing"), None);
+        note(&mut work, "c", "begin", Some("indexing"), None);
         work.forget();
         assert_eq!(work.words(), None);
     }

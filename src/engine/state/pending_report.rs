@@ -156,7 +156,7 @@ pub(crate) fn way_out(pending: &[PendingReport]) -> Option<String> {
     Some(format!("No server and no command checks {first}{more}: {HEALTH} names what could"))
 }
 
-/// What names the checkers of each language.
+/// The files that name the checkers of each language.
 const HEALTH: &str = "the health check (`sextant doctor`, or the editor's own)";
 
 /// The entries in one line.

@@ -106,7 +106,7 @@ impl Tool for FindReferences {
 /// The uses of a name as entries of a list.
 pub(crate) struct ListedUses {
     pub(crate) entries: Vec<QuickfixEntry>,
-    /// What the list may lack.
+    /// The uses that the list may lack, in words.
     pub(crate) notes: Vec<String>,
 }
 
