@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::commands::block_home;
 use crate::commands::direct_action::DirectAction;
 use crate::editor::Document;
 use crate::editor::editor_error::EditorError;
@@ -24,7 +25,7 @@ use sextant_store::workspace::root::Root;
 use sextant_text::edits::block_target::{self, BlockFault, BlockTarget};
 use sextant_text::edits::code_file::CodeFile;
 use sextant_text::edits::hunks;
-use sextant_text::symbols::language::{self, LANGUAGES, Language};
+use sextant_text::symbols::language::{self, Language};
 use sextant_text::symbols::outline::Outline;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
@@ -119,6 +120,25 @@ impl BlockEdit {
 /// # Errors
 /// With the reason why the block cannot be meant, and the way out.
 pub(crate) async fn block_edit(workspace: &Workspace, request: &BlockRequest) -> Result<BlockEdit, Failure> {
+    let named = block_home::named(&workspace.root, request);
+    let request = named.as_ref().unwrap_or(request);
+    let found = in_file(workspace, request).await;
+    let is_settled = found.as_ref().is_ok_and(|found| !found.target.is_new);
+    if is_settled || named.is_some() || !request.target.is_empty() {
+        return found;
+    }
+    let own = found.as_ref().ok().map(|found| found.document.text.clone());
+    let (root, asked) = (workspace.root.clone(), request.clone());
+    let look = move || block_home::defined(&root, &asked, own.as_deref());
+    match tokio::task::spawn_blocking(look).await.ok().flatten() {
+        // A block that does not fit there either is refused for the file at the cursor.
+        Some(elsewhere) => in_file(workspace, &elsewhere).await.or(found),
+        None => found,
+    }
+}
+
+/// The edit of the file at the cursor, or of the target's.
+async fn in_file(workspace: &Workspace, request: &BlockRequest) -> Result<BlockEdit, Failure> {
     if request.block.len() > LONGEST {
         let (size, limit) = (request.block.len().div_ceil(1 << 10), LONGEST >> 10);
         let message = format!("the code block has {size} KB, and blocks of up to {limit} KB are applied");
@@ -162,11 +182,8 @@ fn wanted(root: &Root, request: &BlockRequest) -> Result<(String, String), Failu
 
 /// Refuses a block whose fence names a language that the file is not in. An unknown word says nothing.
 fn refuse_other_language(own: &Language, request: &BlockRequest, path: &str) -> Result<(), Failure> {
-    let word = request.language.to_lowercase();
-    let known: Vec<&Language> =
-        LANGUAGES.iter().filter(|known| known.name == word || known.extensions.contains(&word.as_str())).collect();
-    let is_own = |known: &&Language| known.name == own.name || !own.kin.is_empty() && known.kin == own.kin;
-    if known.is_empty() || known.iter().any(is_own) {
+    let known = block_home::fence_languages(&request.language);
+    if known.is_empty() || known.iter().any(|known| block_home::are_kin(known, own)) {
         return Ok(());
     }
     let message = format!("the code block is {}, and {path} is {}", known[0].name, own.name);

@@ -6,6 +6,7 @@ pub(crate) mod approve;
 pub(crate) mod ask;
 pub(crate) mod ask_again;
 pub(crate) mod block_edit;
+mod block_home;
 pub(crate) mod changed_text;
 pub(crate) mod client_call;
 pub(crate) mod conversations;

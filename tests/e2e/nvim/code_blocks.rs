@@ -337,3 +337,28 @@ async fn imports_of_a_block_go_to_those_of_the_file() {
     nvim.finished().await;
     assert_eq!(project.read("cart.py"), CART);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_block_of_a_symbol_that_another_file_defines_is_for_that_file() {
+    let cart =
+        CART.replace("import os\n", "import os\n\nfrom price import rate\n").replace("return 1", "return rate()");
+    let price = "def rate() -> int:\n    return 1\n";
+    let new = "def rate() -> int:\n    return 2\n";
+    // The file uses the name; and the first line of the block names the file.
+    for (block, written) in [(new.to_owned(), new), (format!("# lib/fee.py\n{}", new.replace("rate", "fee")), "")] {
+        let project =
+            Project::new(&[("cart.py", &cart), ("price.py", price), ("lib/fee.py", "def other():\n    pass\n")]);
+        let server = server(&shows(&block)).await;
+        let mut nvim = answered(&project, &server, &["ruff"]).await;
+        let is_named = written.is_empty();
+        let prompt = if is_named { "(new, after other): lib/fee.py::fee" } else { "(replaces it): price.py::rate" };
+        press(&nvim, &format!("Apply the block to this symbol {prompt}")).await;
+        nvim.keys("<CR>").await;
+        nvim.finished().await;
+        let fee = project.read("lib/fee.py");
+        assert_eq!(project.read("price.py"), if is_named { price } else { new });
+        assert_eq!(fee.contains("def fee() -> int:\n    return 2\n"), is_named, "{fee}");
+        assert!(!fee.contains('#'), "{fee}");
+        assert_eq!(project.read("cart.py"), cart);
+    }
+}
