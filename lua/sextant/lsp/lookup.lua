@@ -3,6 +3,7 @@ local background_work = require('sextant.lsp.background_work')
 local buffers = require('sextant.edit.buffers')
 local neovim = require('sextant.neovim')
 local publishes = require('sextant.lsp.publishes')
+local servers = require('sextant.lsp.servers')
 
 local M = {}
 
@@ -10,6 +11,9 @@ local RENAME, PREPARE = 'textDocument/rename', 'textDocument/prepareRename'
 -- Codes of the protocol: the content was modified, the server cancelled; and a missing method.
 local OUTDATED = { [-32801] = true, [-32802] = true }
 local METHOD_NOT_FOUND = -32601
+-- The time in which a server ends the progress that it reports for a question of ours. It begins none before, and so no
+-- work of its own is taken for that.
+local OWN_PROGRESS_MS = 500
 
 ---@type table<integer, fun()> how a question that is open is called off, by its number
 local open = {}
@@ -107,13 +111,19 @@ local function take(job, params, value)
   if params.method == RENAME and not ticks_of(value) then
     return set(job, 'outdated')
   end
-  local left = params.spans_project and unread(job.client, params) or nil
-  -- A server begins to read the project with the first text.
-  if left and not params.read_over then
-    job.request, job.asked = nil, false
-    return
+  local function settle()
+    local left = params.spans_project and unread(job.client, params) or nil
+    -- A server begins to read the project with the first text.
+    if left and not params.read_over then
+      job.request, job.asked = nil, false
+    elseif not job.answer then
+      set(job, 'answered', { value = value, ticks = ticks, unread = left })
+    end
   end
-  set(job, 'answered', { value = value, ticks = ticks, unread = left })
+  if params.spans_project and not servers.knows(job.client, 'answers_while_indexing') and unread(job.client, params) then
+    return vim.defer_fn(settle, OWN_PROGRESS_MS)
+  end
+  settle()
 end
 
 local function request(job, method, ask, done)
@@ -133,9 +143,6 @@ end
 
 local function ask(job, params)
   local client, buf = job.client, job.buf
-  if not client:supports_method(params.method, buf) then
-    return set(job, 'skipped')
-  end
   local question = {
     textDocument = { uri = vim.uri_from_bufnr(buf) },
     position = position(params, buf, client.offset_encoding),
@@ -165,6 +172,9 @@ local function begin(job, params)
   if job.client:is_stopped() then
     set(job, 'gone', { message = 'the server has stopped' })
   elseif job.client.initialized and params.lent and not job.asked then
+    if not job.client:supports_method(params.method, job.buf) then
+      return set(job, 'skipped')
+    end
     if params.spans_project and not params.read_over and unread(job.client, params) then
       return
     end

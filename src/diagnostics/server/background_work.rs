@@ -14,7 +14,7 @@ use serde::Deserialize;
 use crate::model;
 use crate::server::received::fitting;
 use crate::server::server_client::ServerConnection;
-use crate::server::{Inner, LanguageServer};
+use crate::server::{Inner, LanguageServer, ServerPhase};
 use crate::server_facts::Fact;
 use sextant_base::lock::lock;
 use sextant_base::plural::counted;
@@ -108,12 +108,17 @@ impl LanguageServer {
         words.or_else(|| texts().filter(|_| indexes && !has_index))
     }
 
-    /// Waits until the server has no such work, for `most` at most.
+    /// Waits until the server has no such work or is gone, for `most` at most.
     pub(super) async fn rest(&self, run: &ServerConnection, most: Duration) {
         let mut news = self.inner.news.subscribe();
         let rested = async { while self.unread(run).is_some() && news.changed().await.is_ok() {} };
-        // Work that is open after the time is a part of the answer.
-        let _ = tokio::time::timeout(most, rested).await;
+        let mut phase = self.inner.phase.subscribe();
+        tokio::select! {
+            () = rested => {}
+            // Work that is open after the time is a part of the answer.
+            () = tokio::time::sleep(most) => {}
+            _ = phase.wait_for(|phase| !matches!(phase, ServerPhase::Running(_))) => {}
+        }
     }
 }
 

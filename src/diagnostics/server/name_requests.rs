@@ -12,19 +12,24 @@ use crate::model::FileText;
 use crate::server::json_rpc::{CONTENT_MODIFIED, METHOD_NOT_FOUND, RequestError, SERVER_CANCELLED};
 use crate::server::server_client::ServerConnection;
 use crate::server::{LanguageServer, ServerPhase, supervise};
+use crate::server_facts::Fact;
 use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
 use sextant_base::path;
 use sextant_base::positions::{Encoding, LineIndex, Position};
 
 /// The time for a question to a server that was mute until then: it may have nothing to report on a file, and answer.
-const MUTE: Duration = Duration::from_secs(2);
+const MUTE: Duration = Duration::from_secs(1);
 
 /// The time in which a server may still read a text that it has published nothing about. bash-language-server answers
 /// with nothing until it has.
 const READS: Duration = Duration::from_secs(3);
 
 const AGAIN: Duration = Duration::from_millis(100);
+
+/// The time in which a server ends the progress that it reports for a question of ours, such as pyright's "Finding
+/// references". It begins none before, and so no work of its own is taken for that.
+const OWN_PROGRESS: Duration = Duration::from_millis(500);
 
 /// A question about the name at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,13 +135,17 @@ impl LanguageServer {
                 tokio::time::sleep(AGAIN).await;
                 continue;
             }
+            if question.spans_project() && !run.knows(Fact::AnswersWhileIndexing) {
+                self.rest(&run, OWN_PROGRESS.min(wait.deadline.left())).await;
+            }
+            let unread = self.unread(&run).filter(|_| question.spans_project());
+            if unread.is_some() && !reading.passed() {
+                continue;
+            }
             if value.is_null() && matches!(question, NameQuestion::Rename { .. }) && prepares(&run) {
                 return Err(LookupError::Refused("this cannot be renamed".to_owned()));
             }
-            let unread = self.unread(&run).filter(|_| question.spans_project());
-            if unread.is_none() || reading.passed() {
-                return Ok(NameAnswer { value, unread });
-            }
+            return Ok(NameAnswer { value, unread });
         }
     }
 

@@ -93,22 +93,53 @@ fn endless(name: &str) -> Value {
     })
 }
 
+/// A server of no row that reports progress for each question, which ends behind its answer.
+fn reporting() -> Value {
+    let mut script = endless("unheard-of");
+    let progress =
+        |kind: &str| json!({"notify": ["$/progress", {"token": 7, "value": {"kind": kind, "title": "Searching"}}]});
+    script["on"]["textDocument/didOpen"] = json!([{"publish": {"items": []}}]);
+    script["log"] = json!("log");
+    for method in ["textDocument/references", "textDocument/rename"] {
+        let reply = script["on"][method][0].clone();
+        script["on"][method] = json!([progress("begin"), reply, progress("end")]);
+    }
+    script
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn progress_for_a_question_is_no_work_that_its_answer_lacks() {
+    let (project, mut client) = scripted("unheard-of", &reporting()).await;
+    let uses = client.read("find_references", json!({"symbol": "a.py::total"})).await;
+    assert!(uses.contains("reference") && !uses.contains("has not read"), "{uses}");
+    let log = std::fs::read_to_string(project.beside("fake").join("log")).expect("a log");
+    assert_eq!(log.matches("\"textDocument/references\"").count(), 1, "it is asked once");
+    let refused = client.refused("rename_symbol", json!({"symbol": "a.py::total", "new_name": "sum"})).await;
+    assert!(!refused.contains("would miss uses"), "{refused}");
+    assert!(client.end().await.success());
+}
+
+/// A client of a workspace whose server is a script.
+async fn scripted(name: &str, script: &Value) -> (Project, McpClient) {
+    let project = Project::new(&[("a.py", "def total():\n    return 1\n\n\nx = total() + total()\n")]);
+    let path = project.root().join("a.py").display().to_string();
+    let file = project.beside("fake").join("script.json");
+    std::fs::write(&file, script.to_string().replace("PATH", &path)).expect("a script");
+    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/fake_server.py");
+    let command = json!([tool("python3"), program, file]);
+    let settings = format!(
+        "[diagnostics]\nstart_timeout_ms = 3000\n\n[[servers]]\nname = \"{name}\"\ncommand = {command}\nlanguages = [\"python\"]\n"
+    );
+    super::configure(&project, &settings);
+    let client = McpClient::open(&project, "codex", &["--timeout-ms", "1000"]).await;
+    (project, client)
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_part_of_the_project_is_no_answer_about_all_of_it() {
     // A server that the table of facts has no row of, and one of which it knows that its answers are whole.
     for (name, is_partial) in [("unheard-of", true), ("vtsls", false)] {
-        let project = Project::new(&[("a.py", "def total():\n    return 1\n\n\nx = total() + total()\n")]);
-        let path = project.root().join("a.py").display().to_string();
-        let script = endless(name).to_string().replace("PATH", &path);
-        let file = project.beside("fake").join("script.json");
-        std::fs::write(&file, script).expect("a script");
-        let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/fake_server.py");
-        let command = json!([tool("python3"), program, file]);
-        let settings = format!(
-            "[diagnostics]\nstart_timeout_ms = 3000\n\n[[servers]]\nname = \"{name}\"\ncommand = {command}\nlanguages = [\"python\"]\n"
-        );
-        super::configure(&project, &settings);
-        let mut client = McpClient::open(&project, "codex", &["--timeout-ms", "1000"]).await;
+        let (_project, mut client) = scripted(name, &endless(name)).await;
         let uses = client.read("find_references", json!({"symbol": "a.py::total"})).await;
         assert!(uses.contains("reference"), "{uses}");
         assert_eq!(uses.contains("has not read the whole project yet (indexing 3/66)"), is_partial, "{name}: {uses}");

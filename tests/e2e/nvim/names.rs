@@ -203,6 +203,43 @@ async fn the_first_useful_answer_counts_and_a_silent_client_is_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_still_reads_is_waited_for_and_one_that_offers_nothing_is_not() {
+    let progress =
+        |kind: &str| json!({"notify": ["$/progress", {"token": 7, "value": {"kind": kind, "title": "reads"}}]});
+    let place = |line: u32| {
+        let range = json!({"start": {"line": line, "character": 0}, "end": {"line": line, "character": 1}});
+        json!([{"uri": "file:///a.py", "range": range}])
+    };
+    let lint = json!({"capabilities": {}, "on": {"textDocument/didOpen": [progress("begin")]}});
+    // Progress for a question ends behind its answer, and the question is not repeated.
+    let polite = json!({"capabilities": {"referencesProvider": true}, "log": "log", "on": {
+        "textDocument/references": [progress("begin"), {"reply": []}, progress("end")],
+    }});
+    // Its first answer lacks what it reads until the file is there.
+    let reader = json!({"capabilities": {"referencesProvider": true}, "on": {
+        "textDocument/references": [
+            [progress("begin"), {"reply": place(0)}, {"wait_for": "read"}, progress("end")],
+            [{"reply": place(1)}],
+        ]
+    }});
+    let mut scripted =
+        Scripted::start("x = 1\n", "{}", &[("lint", lint), ("polite", polite), ("clangd", reader)]).await;
+    let ask = json!({"id": 1, "method": "textDocument/references", "line": 0, "column": 0, "ms": 600_000,
+        "spans_project": true, "reading_ms": 600_000});
+    scripted.nvim.lua::<bool>(&format!("_G.ask(vim.json.decode([==[{ask}]==])) return true")).await;
+    let begun = "vim.iter(vim.lsp.get_clients({ name = 'clangd' })):any(function(client)
+        return next(client.progress.pending) ~= nil end)";
+    let waits: bool = scripted.nvim.lua(&format!("return (vim.wait(30000, function() return {begun} end, 5))")).await;
+    assert!(waits, "it reads");
+    std::fs::write(scripted.project.beside("clangd").join("read"), "").expect("a file");
+    let answer = scripted.nvim.wait("answer").await;
+    assert_eq!(scripted.sent("polite", "textDocument/references").len(), 1);
+    let one = &answer["answers"][0];
+    assert_eq!((&one["client"], &one["unread"]), (&json!("clangd"), &Value::Null), "{answer:#}");
+    assert_eq!(one["value"][0]["range"]["start"]["line"], 1, "{answer:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_client_is_asked_in_its_own_unit_behind_any_text() {
     // `é😀ü = 1; ` is 14 bytes, 9 units of UTF-16, 8 characters.
     for (encoding, column) in [("utf-8", 13), ("utf-16", 9), ("utf-32", 8)] {
