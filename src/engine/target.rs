@@ -175,7 +175,9 @@ fn missing_in(document: &Document, outline: &Outline, names: &str, missing: &Not
         let candidates = missing.candidates.iter().map(|names| header(names).unwrap_or_else(|| names.clone()));
         return unknown(path, names, &NotFound { candidates: candidates.collect(), is_ambiguous: true });
     }
-    let is_hidden = outline.has_errors && holds_word(&document.text, path_spelling::last_name(names));
+    let name = path_spelling::last_name(names);
+    let is_known = outline.symbols.iter().any(|symbol| symbol.name == name);
+    let is_hidden = outline.has_errors && !is_known && holds_word(&document.text, name);
     if !is_hidden {
         return unknown(path, names, missing);
     }

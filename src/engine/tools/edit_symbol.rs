@@ -26,6 +26,7 @@ use sextant_text::symbols::language::Language;
 use sextant_text::symbols::outline::Outline;
 use sextant_text::symbols::overloads;
 use sextant_text::symbols::path_spelling;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 pub(crate) const TOOL: ToolDefinition =
     ToolDefinition::of::<EditSymbol>("edit_symbol", "replace: complete definition", Access::Edit)
@@ -73,7 +74,8 @@ impl EditSymbol {
             return Err(refused);
         };
         let SymbolPlace { document, language, outline, .. } = place;
-        let given = overloads::of_path(&self.symbol);
+        let path = SymbolPath::parse(&self.symbol);
+        let given = overloads::of_path(&path.names);
         let named = given.and_then(|given| overloads::by_parameters(&document.text, &outline, &twins, given));
         let is_replaced = matches!(self.action, None | Some(SymbolAction::Replace));
         let by_content = || {
@@ -123,7 +125,7 @@ impl EditSymbol {
         }
         if action == SymbolAction::Replace {
             let new = Outline::parse(language, &after);
-            let is_hidden = new.has_errors && new.find(names).is_err();
+            let is_hidden = new.has_errors && !outline.has_errors && new.find(names).is_err();
             notes.extend(
                 is_hidden.then(|| format!("the new text does not parse and hides {names}: edit_file repairs it")),
             );

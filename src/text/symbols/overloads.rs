@@ -30,7 +30,7 @@ pub fn by_content(text: &str, outline: &Outline, twins: &[usize], content: (&str
     one(twins.iter().filter(has)).copied()
 }
 
-/// The parameters that a path has behind its last name: `double by` of `Shape::scale(double by)`.
+/// The parameters that the names of a path have at their end: `double by` of `Shape::scale(double by)`.
 pub fn of_path(path: &str) -> Option<&str> {
     let (_, behind) = path.split_once('(')?;
     behind.trim_end().strip_suffix(')')
@@ -66,7 +66,8 @@ fn split(parameters: &str) -> Vec<String> {
 /// True if a parameter is the wanted one, or one of this type: `int by`, `by: int`.
 fn is_of(own: &str, wanted: &str) -> bool {
     let typed = own.split_once(':').map(|(_, kind)| kind.trim());
-    own == wanted || typed == Some(wanted) || own.strip_prefix(wanted).is_some_and(|name| name.starts_with(' '))
+    let is_name = |name: &str| name.starts_with(' ') || wanted.ends_with(['*', '&']);
+    own == wanted || typed == Some(wanted) || own.strip_prefix(wanted).is_some_and(is_name)
 }
 
 fn one<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
@@ -79,8 +80,7 @@ mod tests {
     use super::*;
     use crate::symbols::language;
 
-    const SHAPE: &str =
-        "struct Shape {};\nvoid Shape::scale(double by) { }\nvoid Shape::scale(int  by, int (*f)(int)) { }\n";
+    const SHAPE: &str = "struct Shape {};\nvoid Shape::scale(double by) { }\nvoid Shape::scale(int  by, int (*f)(int)) { }\nvoid Shape::name(const char *text) { }\n";
     const CART: &str = "class Cart {\n  get locked(): boolean { return true; }\n  set locked(on: boolean) {}\n}\n";
 
     fn outline(path: &str, text: &str) -> Outline {
@@ -91,12 +91,15 @@ mod tests {
     fn parameters_or_their_types_name_an_overload() {
         let shape = outline("a.cpp", SHAPE);
         let twins = shape.find_all("Shape::scale").expect("two");
+        let named = shape.find("Shape::name").expect("one");
+        let twins = [twins, vec![named]].concat();
         for (given, expected) in [
             ("Shape::scale(double by)", Some(twins[0])),
             ("Shape::scale(double)", Some(twins[0])),
             ("Shape::scale(int by, int (*f)(int))", Some(twins[1])),
             ("Shape::scale(float)", None),
             ("Shape::scale()", None),
+            ("Shape::name(const char *)", Some(named)),
         ] {
             let wanted = of_path(given).expect(given);
             assert_eq!(by_parameters(SHAPE, &shape, &twins, wanted), expected, "{given}");

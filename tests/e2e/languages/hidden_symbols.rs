@@ -61,3 +61,18 @@ async fn a_symbol_behind_a_syntax_error_is_named_with_the_way_to_it() {
         assert!(client.end().await.success());
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_error_elsewhere_in_the_text_hides_no_symbol_that_is_known() {
+    // The grammar does not know the macro; the rest is read.
+    let text = "FOO_BEGIN(x) {\n\nint helper_one(int a) { return a; }\n";
+    let project = Project::new(&[("macro.cpp", text)]);
+    let mut client = McpClient::open(&project, "codex", &["--servers", "none"]).await;
+    let refused = client.refused("read_symbol", json!({"symbol": "macro.cpp::Box::helper_one"})).await;
+    assert!(refused.contains("helper_one") && !refused.contains("does not parse"), "{refused}");
+    let renamed = json!({"symbol": "macro.cpp::helper_one", "action": "replace",
+        "content": "int helper_two(int a) { return a; }"});
+    let answer = client.edit("edit_symbol", renamed).await;
+    assert!(!answer["notes"].to_string().contains("does not parse"), "{answer:#}");
+    assert!(client.end().await.success());
+}
