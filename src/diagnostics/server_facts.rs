@@ -144,7 +144,7 @@ const CLANG_FATAL: &[&str] = &[
     "module_not_built",
     "module_build_failed",
 ];
-const CLANG_WAY_OUT: &str = "a compile_commands.json names the include paths";
+const CLANG_WAY_OUT: &str = "compile_commands.json has to name its include path";
 
 const RUST: &str = "rust";
 
@@ -200,8 +200,10 @@ pub fn knows(name: &str, fact: Fact) -> bool {
 /// The way out of an error behind which its tool does not know what the rest of the file means; `None` for any other.
 pub(crate) fn way_out_of_fatal(d: &Diagnostic) -> Option<&'static str> {
     let name = d.source.split_once(':').map_or(d.source.as_str(), |(_, name)| name);
-    let (fatal, code) = (of(name)?.fatal?, d.code.as_deref()?);
-    (d.severity == Severity::Error && fatal.codes.contains(&code)).then_some(fatal.way_out)
+    let code = d.code.as_deref().filter(|_| d.severity == Severity::Error)?;
+    // A user may give a server any name.
+    let own = of(name).map_or(TOOLS, std::slice::from_ref);
+    own.iter().filter_map(|tool| tool.fatal).find(|fatal| fatal.codes.contains(&code)).map(|fatal| fatal.way_out)
 }
 
 /// True if two tools share an engine.
@@ -259,6 +261,27 @@ mod tests {
             let others = names.iter().enumerate().filter(|(other, _)| *other != at);
             assert_eq!(others.filter(|(_, other)| is_named(other, plain)).count(), 0, "{name} is in two rows");
         }
+    }
+
+    #[test]
+    fn a_fatal_error_is_known_by_its_code_where_the_server_has_a_name_of_the_users() {
+        let of = |source: &str, code: &str| {
+            let location = model::Location::File { file: "a.cpp".into() };
+            let (code, severity) = (Some(code.to_owned()), Severity::Error);
+            let found = Diagnostic {
+                source: source.into(),
+                severity,
+                code,
+                message: "not found".into(),
+                location,
+                confidence: model::Confidence::High,
+                suggested_action: None,
+                evidence: None,
+            };
+            way_out_of_fatal(&found).is_some()
+        };
+        assert!(of("lsp:clangd", "pp_file_not_found") && of("lsp:my-cpp", "pp_file_not_found"));
+        assert!(!of("lsp:vtsls", "pp_file_not_found") && !of("lsp:my-cpp", "undeclared_var_use"));
     }
 
     #[test]

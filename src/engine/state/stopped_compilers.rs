@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(
             words(&super::unchecked(&snaps, &snaps, snaps.keys(), Severity::Error)),
             ["clangd (a.cpp and 1 other, all that needs what was not found: In included file: 'geo/vec.hpp' file not \
-                 found; a compile_commands.json names the include paths)"]
+                 found; compile_commands.json has to name its include path)"]
         );
     }
 }

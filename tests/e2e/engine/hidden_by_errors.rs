@@ -46,8 +46,8 @@ async fn nothing_is_said_to_be_new_or_clean_behind_an_include_that_is_not_found(
         TestEngine::new(&project, Setup { replies, ..setup(&project, "clangd", &[not_found()], behind.clone()) });
     let outcome = engine.ask("change f").await;
     let answer = engine.told().first().expect("an answer").clone();
-    let why = "clangd (a.py, all that needs what was not found: 'geo/shape.hpp' file not found; a \
-               compile_commands.json names the include paths)";
+    let why = "clangd (a.py, all that needs what was not found: 'geo/shape.hpp' file not found; \
+               compile_commands.json has to name its include path)";
     assert!(answer.contains("partly known") && answer.contains(why), "{answer}");
     let summary = outcome["summary"].as_str().expect("a summary");
     assert_eq!(outcome["diagnostics_status"], "partial", "{outcome}");

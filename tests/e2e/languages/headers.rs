@@ -103,7 +103,7 @@ async fn a_source_that_spells_an_include_or_a_name_in_another_way_is_in_reach_of
     }
 }
 
-const MISSING: &str = "'geo/shape.hpp' file not found; a compile_commands.json names the include paths";
+const MISSING: &str = "'geo/shape.hpp' file not found; compile_commands.json has to name its include path";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_needs_an_include_that_clangd_does_not_find_is_not_known_until_it_is_found() {
