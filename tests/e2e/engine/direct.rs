@@ -69,9 +69,13 @@ async fn a_definition_is_meant_before_its_declaration_and_the_symbol_at_the_curs
         ("shapes.py", shapes),
         ("total.h", "int total(int a);\n"),
         ("total.cc", "#include \"total.h\"\n\nint total(int a) { return a; }\n"),
+        ("lib.h", "void init(int a);\n"),
+        ("other.c", "static void init(int a) { }\n"),
     ]);
     let engine = TestEngine::new(&project, Setup::default());
     assert_eq!(say(&engine, "where is total?").await["summary"], "total.cc::total, line 3");
+    let apart = say(&engine, "where is init?").await;
+    assert_eq!(apart["failed"]["hint"], "name one: lib.h::init, other.c::init", "{apart}");
     let at = |line: usize| Request {
         text: "where is area?".into(),
         path: Some("shapes.py".into()),

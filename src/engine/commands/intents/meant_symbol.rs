@@ -22,27 +22,39 @@ pub(crate) fn narrowed(root: &Root, here: Option<&Here>, found: Vec<SymbolPath>)
     if found.len() < 2 {
         return found;
     }
-    let read: Vec<Option<(Symbol, bool)>> = found.iter().map(|path| one(root, here, path)).collect();
+    let read: Vec<Option<CandidateSymbol>> = found.iter().map(|path| one(root, here, path)).collect();
     // The innermost of those around the cursor.
-    let around = found.iter().zip(&read).filter_map(|(path, read)| Some((path, read.as_ref().filter(|read| read.1)?)));
-    if let Some((path, _)) = around.min_by_key(|(_, (symbol, _))| symbol.extent.len()) {
+    let around =
+        found.iter().zip(&read).filter_map(|(path, read)| Some((path, read.as_ref().filter(|read| read.is_around)?)));
+    if let Some((path, _)) = around.min_by_key(|(_, read)| read.symbol.extent.len()) {
         return vec![path.clone()];
     }
-    let is_defined = |names: &str| {
-        found
-            .iter()
-            .zip(&read)
-            .any(|(path, read)| path.names == names && read.as_ref().is_some_and(|(symbol, _)| !symbol.is_declaration))
+    // A definition is that of a declaration if its text names the declaration's file, which it imports.
+    let is_defined = |declared: &SymbolPath| {
+        let name = declared.file.rsplit('/').next().unwrap_or(&declared.file);
+        found.iter().zip(&read).any(|(path, read)| {
+            let is_definition = read.as_ref().is_some_and(|read| !read.symbol.is_declaration);
+            let imports = || read.as_ref().is_some_and(|read| path.file == declared.file || read.text.contains(name));
+            path.names == declared.names && is_definition && imports()
+        })
     };
-    let stays = |(path, read): &(&SymbolPath, &Option<(Symbol, bool)>)| {
-        let is_declaration = read.as_ref().is_some_and(|(symbol, _)| symbol.is_declaration);
-        !is_declaration || !is_defined(&path.names)
+    let stays = |(path, read): &(&SymbolPath, &Option<CandidateSymbol>)| {
+        let is_declaration = read.as_ref().is_some_and(|read| read.symbol.is_declaration);
+        !is_declaration || !is_defined(path)
     };
     found.iter().zip(&read).filter(stays).map(|(path, _)| path.clone()).collect()
 }
 
-/// A symbol, and true if it is around the user's line; `None` for a file.
-fn one(root: &Root, here: Option<&Here>, path: &SymbolPath) -> Option<(Symbol, bool)> {
+struct CandidateSymbol {
+    symbol: Symbol,
+    /// That of its file.
+    text: Arc<str>,
+    /// True if it is around the user's line.
+    is_around: bool,
+}
+
+/// Reads a symbol; `None` for a file.
+fn one(root: &Root, here: Option<&Here>, path: &SymbolPath) -> Option<CandidateSymbol> {
     let own = here.filter(|here| here.file.0 == path.file);
     let text = match own {
         Some(here) => Arc::clone(&here.file.1),
@@ -53,5 +65,5 @@ fn one(root: &Root, here: Option<&Here>, path: &SymbolPath) -> Option<(Symbol, b
     let index = LineIndex::new(&text);
     let lines = index.line_of(symbol.extent.start) + 1..=index.line_of(symbol.extent.end) + 1;
     let is_around = own.and_then(|here| here.line).is_some_and(|line| lines.contains(&line));
-    Some((symbol, is_around))
+    Some(CandidateSymbol { symbol, text, is_around })
 }
