@@ -38,7 +38,11 @@ local function take_back()
   if here and marked and here.task ~= marked then
     return require('sextant.ui.say').say('`u` takes back the task marked with undo, or the step of it under the cursor')
   end
-  vim.cmd({ cmd = 'AgentUndo', args = here and here.step and { tostring(here.step) } or {} })
+  if not (here and here.step) then
+    return vim.cmd.AgentUndo()
+  end
+  -- Another task may have ended since the page was made.
+  require('sextant.rpc.channel').send('undo', { target = tostring(here.step), task = here.task, root = root })
 end
 
 -- Keys of the history, and the action of each.

@@ -45,6 +45,8 @@ pub struct UndoRequest {
     pub partial: bool,
     /// True if the user chose the task from the list of all: none is named first.
     pub is_chosen: bool,
+    /// The only task that is meant: the one that the user sees.
+    pub of: Option<String>,
     /// Kept, and shown to the model: see `src/engine/commands/undo/feedback.rs`.
     pub reason: String,
 }
@@ -124,12 +126,13 @@ async fn take(
     let named = whose_task::named(edits, &stack, wish).await?;
     let wish =
         &UndoRequest { target: if named.is_empty() { wish.target.clone() } else { Target::Task }, ..wish.clone() };
-    let is_one = wish.is_chosen || !named.is_empty() || matches!(wish.target, Target::Lines(_));
+    let is_one = wish.is_chosen || wish.of.is_some() || !named.is_empty() || matches!(wish.target, Target::Lines(_));
     // A number or a name means the last task; a stack is walked by whole tasks and last steps.
     let walks = matches!(wish.target, Target::Task | Target::Step(None));
     // An offered undo belongs to one task, even when later tasks exist.
-    let other = |task: &str| match &wish.target {
-        Target::Lines(lines) => lines.task != task,
+    let other = |task: &str| match (&wish.target, &wish.of) {
+        (Target::Lines(lines), _) => lines.task != task,
+        (_, Some(of)) => of != task,
         _ => !named.is_empty() && !named.contains(task),
     };
     let mut unseen = Vec::new();

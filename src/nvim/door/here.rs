@@ -127,7 +127,8 @@ impl NvimDoor {
 /// The scope of the undo, from the arguments of `:AgentUndo`.
 pub(super) fn undo_request(given: &GivenRequest) -> UndoRequest {
     let (target, reason) = Target::parse_because(given.word("target"));
-    UndoRequest { target, partial: given.is_set("partial"), reason, ..UndoRequest::default() }
+    let of = Some(given.word("task")).filter(|task| !task.is_empty()).map(str::to_owned);
+    UndoRequest { target, partial: given.is_set("partial"), reason, of, ..UndoRequest::default() }
 }
 
 /// The answer of `:AgentAnswer` or of a key: the number of an option, or words.
