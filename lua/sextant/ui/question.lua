@@ -101,11 +101,17 @@ local function asked(event, columns, room)
   if rows(lines, columns) > kept then
     local text = table.concat(lines, ' '):gsub('%s+', ' ')
     local cut = require('sextant.ui.say').cut
-    local width = kept * columns
-    repeat
-      lines = { cut(text, width) }
-      width = width - 1
-    until rows(lines, columns) <= kept or width < columns
+    text = cut(text, kept * columns)
+    local least, most = columns, kept * columns
+    while least < most do
+      local width = math.ceil((least + most) / 2)
+      if rows({ cut(text, width) }, columns) <= kept then
+        least = width
+      else
+        most = width - 1
+      end
+    end
+    lines = { cut(text, least) }
   end
   return vim.list_extend(lines, options)
 end

@@ -133,11 +133,25 @@ end
 function M.follow(task, items)
   local key = task.of and (task.root .. '\0' .. task.of) or task.root
   local known = lists[key]
-  local there = known and vim.fn.getqflist({ id = known, nr = 0, size = 0 }) or { id = 0 }
-  if task_of[key] ~= task.task or there.id == 0 or there.size == #items then
+  local there = known and vim.fn.getqflist({ id = known, nr = 0, items = 0, idx = 0 }) or { id = 0 }
+  if task_of[key] ~= task.task or there.id == 0 then
     return
   end
-  vim.fn.setqflist({}, 'r', { id = known, items = items })
+  local place = {}
+  for at, item in ipairs(items) do
+    place[item.text] = place[item.text] or at
+  end
+  local is_same, idx = #there.items == #items, nil
+  for at, item in ipairs(there.items) do
+    local now = place[item.text]
+    is_same = is_same and now ~= nil
+    idx = idx or at >= there.idx and now or nil
+  end
+  if is_same then
+    return
+  end
+  -- The place in the list stays at its entry, or at the next one that is kept.
+  vim.fn.setqflist({}, 'r', { id = known, items = items, idx = idx or math.max(1, #items) })
   if #items == 0 then
     emptied[key] = close(key) or nil
   elseif emptied[key] then

@@ -342,7 +342,8 @@ function M.update(event)
   local undone = ended_with ~= nil and retraceable(event.state) < ended_with
   local wanted = event.open or expected or undone
   local is_reminder = reminds and not wanted and not decided
-  expected, reminds = false, false
+  local verdict = came_to and came_to .. ' ' or ''
+  expected, reminds, came_to = false, false, nil
   state = marks.with_notes(vim.tbl_extend('force', event.state, { root = event.root }))
   require('sextant.status').remarks(#state.notes)
   if is_reminder and unsent() > 0 and not require('sextant.ui.scratch').window('answer') then
@@ -373,8 +374,7 @@ function M.update(event)
   if decided then
     say.say(progress(state.summary))
   elseif wanted then
-    say.say((came_to and came_to .. ' ' or '') .. ('%s; %s'):format(progress(), places.way(state)))
-    came_to = nil
+    say.say(('%s%s; %s'):format(verdict, progress(), places.way(state)))
   end
 end
 

@@ -158,3 +158,24 @@ async fn the_list_of_a_task_follows_an_undo_and_a_redo_in_the_editor() {
     let rested = "vim.wait(1500, function() return false end) return #vim.fn.getqflist()";
     assert_eq!(nvim.lua::<usize>(rested).await, 1);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_place_in_a_list_stays_where_an_entry_goes() {
+    let (_project, _server, nvim) = begun("").await;
+    let idx: u64 = nvim
+        .lua(
+            "local quickfix = require('sextant.ui.quickfix')
+             local entries = {}
+             for line, text in ipairs({ 'one', 'two', 'three', 'four' }) do
+               entries[line] = { path = 'a.py', line = line, column = 1, severity = 'error', text = text }
+             end
+             quickfix.show({ task = 't', root = vim.fn.getcwd(), entries = entries, request = 'r', unknown = '' })
+             vim.cmd('cc 3')
+             local items = vim.fn.getqflist()
+             table.remove(items, 1)
+             quickfix.follow({ task = 't', root = vim.fn.getcwd() }, items)
+             return vim.fn.getqflist({ idx = 0 }).idx",
+        )
+        .await;
+    assert_eq!(idx, 2, "it is at `three` still");
+}
