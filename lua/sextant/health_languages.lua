@@ -12,6 +12,7 @@ local IDS = { sh = 'shellscript', bash = 'shellscript' }
 ---@field title string
 ---@field languages string[] LSP language ids
 ---@field install string[] shell commands that install a server
+---@field versions table<string, string> the argument with which a program prints its version
 ---@field command? string the built-in command for it
 ---@field build_files string[] one of them says how a text is compiled
 
@@ -79,14 +80,16 @@ end
 
 -- The reason why an enabled server is not attached.
 ---@param config vim.lsp.Config
+---@param versions table<string, string> the argument with which a program prints its version
 ---@return string
-local function why_not(config)
+local function why_not(config, versions)
   local program = type(config.cmd) == 'table' and config.cmd[1] or nil
   if program and vim.fn.executable(program) == 0 then
     return ('%s is enabled, and its program %s is not installed'):format(config.name, program)
   end
+  local version = program and versions[vim.fs.basename(program)]
   local ran, result = pcall(function()
-    return program and vim.system({ program, '--version' }, { timeout = VERSION_MS }):wait()
+    return version and vim.system({ program, version }, { timeout = VERSION_MS }):wait()
   end)
   local words = ran and result and result.signal == 0 and result.code ~= 0 and vim.trim(result.stderr or '') or ''
   if words ~= '' then
@@ -101,7 +104,7 @@ local function unchecked(health, row, by_filetype)
   local advice = {}
   for filetype in vim.spairs(by_filetype) do
     for _, config in ipairs(enabled(filetype)) do
-      advice[#advice + 1] = why_not(config)
+      advice[#advice + 1] = why_not(config, row.versions)
     end
   end
   if #advice == 0 then

@@ -1,5 +1,7 @@
 //! The programs that can check each language: servers that start by themselves or by the user's word, and commands.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use crate::command::command_config;
@@ -12,6 +14,8 @@ pub struct NamedServer {
     pub program: &'static str,
     /// The shell command that installs it; empty if there is no single one.
     pub install: &'static str,
+    /// The argument with which it prints its version, as a shim without its program cannot; `None` if it has none.
+    pub version: Option<&'static str>,
 }
 
 /// The programs for a language, or for several that share them.
@@ -32,9 +36,10 @@ const fn row(title: &'static str, languages: &'static [&'static str]) -> Languag
 }
 
 const RUST_ANALYZER: NamedServer =
-    NamedServer { program: "rust-analyzer", install: "rustup component add rust-analyzer" };
-const GOPLS: NamedServer = NamedServer { program: "gopls", install: "go install golang.org/x/tools/gopls@latest" };
-const JDTLS: NamedServer = NamedServer { program: "jdtls", install: "" };
+    NamedServer { program: "rust-analyzer", install: "rustup component add rust-analyzer", version: Some("--version") };
+const GOPLS: NamedServer =
+    NamedServer { program: "gopls", install: "go install golang.org/x/tools/gopls@latest", version: Some("version") };
+const JDTLS: NamedServer = NamedServer { program: "jdtls", install: "", version: None };
 
 /// Every language that has a checker.
 pub const CHECKERS: &[LanguageCheckers] = &[
@@ -86,6 +91,7 @@ pub fn handshake() -> Value {
             "title": row.title,
             "languages": row.languages,
             "install": row.named.iter().map(|server| server.install).filter(|words| !words.is_empty()).collect::<Vec<_>>(),
+            "versions": row.named.iter().filter_map(|server| Some((server.program, server.version?))).collect::<BTreeMap<_, _>>(),
             "command": row.command(),
             "build_files": row.build_files,
         })

@@ -208,6 +208,19 @@ fn a_c_project_without_compile_commands_is_named() {
     assert_eq!(language()["state"], "ok");
 }
 
+#[test]
+fn a_server_of_a_language_that_no_file_has_is_named_and_not_started() {
+    let project = Project::new(&[("a.cpp", "int a();\n")]);
+    let folder = project.beside("config").join("sextant");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let settings = "[[servers]]\nname = \"mine\"\ncommand = [\"/bin/false\"]\nlanguages = [\"c++\"]\n";
+    std::fs::write(folder.join("config.toml"), settings).expect("a file");
+    let checks = looked(&project, "none").1;
+    let found = of(&checks, "server");
+    assert_eq!(found["text"], "mine: no file here is of the language c++", "{found}");
+    assert!(found["hint"].as_str().expect("a hint").contains("such as cpp"), "{found}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_text_is_forgotten_in_a_session_and_without_one() {
     let project = Project::new(&[("notes.md", "one\ntwo\n")]);

@@ -118,7 +118,7 @@ async fn unchecked(row: &LanguageCheckers, about: &str, places: &[PathBuf]) -> C
             });
             continue;
         };
-        match why_not(program).await {
+        match why_not(program, server.version).await {
             None => {
                 tried.push(format!("{name} ({}) is not started unless it is named", program.display()));
                 fixes.push(format!("name {name} in `[[servers]]`: it runs code of the project"));
@@ -139,9 +139,9 @@ async fn unchecked(row: &LanguageCheckers, about: &str, places: &[PathBuf]) -> C
 
 /// The words of a program that cannot even print its version: a shim without its program. It starts outside of the
 /// project.
-async fn why_not(program: &Path) -> Option<String> {
+async fn why_not(program: &Path, version: Option<&str>) -> Option<String> {
     let mut command = program::command(program).ok()?;
-    command.arg("--version").current_dir("/").stdin(Stdio::null()).kill_on_drop(true);
+    command.arg(version?).current_dir("/").stdin(Stdio::null()).kill_on_drop(true);
     let output = tokio::time::timeout(PATIENCE, command.output()).await.ok()?.ok()?;
     if output.status.success() {
         return None;

@@ -11,6 +11,7 @@ use crate::cli::doctor::{CheckedThing, Health};
 use crate::cli::settings::Settings;
 use sextant_base::deadline::Deadline;
 use sextant_diagnostics::command::CommandProvider;
+use sextant_diagnostics::language_checkers::CHECKERS;
 use sextant_diagnostics::model::DiagnosticsProvider;
 use sextant_diagnostics::program;
 use sextant_diagnostics::server::LanguageServer;
@@ -31,8 +32,9 @@ pub(super) async fn all(root: &Root, settings: Option<&Settings>) -> Vec<Checked
     let Some(settings) = settings else { return found };
     let languages = FoundLanguages::of(root);
     // A server of another language is not started.
-    let servers = settings.servers.iter().filter(|server| languages.concern(&server.languages));
-    let servers: Vec<&ServerConfig> = servers.collect();
+    let is_of_it = |server: &&ServerConfig| languages.concern(&server.languages);
+    let (servers, others): (Vec<&ServerConfig>, Vec<_>) = settings.servers.iter().partition(is_of_it);
+    found.extend(others.into_iter().filter_map(unused));
     let answers = join_all(servers.iter().map(|server| answered((*server).clone()))).await;
     let is_ok = |answer: &CheckedThing| answer.state == Health::Ok;
     let answering = servers.iter().zip(&answers).filter(|(_, answer)| is_ok(answer)).map(|(server, _)| *server);
@@ -54,6 +56,22 @@ pub(super) async fn all(root: &Root, settings: Option<&Settings>) -> Vec<Checked
     found.extend(settings.commands.iter().map(command));
     found.extend(checked);
     found
+}
+
+/// A server that fits no file of the workspace, if its configuration may be the reason.
+fn unused(config: &ServerConfig) -> Option<CheckedThing> {
+    let is_known = |id: &&String| CHECKERS.iter().any(|row| row.languages.contains(&id.as_str()));
+    let unknown = config.languages.iter().find(|id| !is_known(id));
+    let program = config.command.first().map(PathBuf::from).unwrap_or_default();
+    let text = match unknown {
+        Some(id) => format!("{}: no file here is of the language {id}", config.name),
+        None if !program.is_file() => {
+            format!("{}: {} is not found, and no file here is of its languages", config.name, program.display())
+        }
+        None => return None,
+    };
+    let hint = "languages are LSP language ids, such as cpp or typescript";
+    Some(CheckedThing::of("server", Health::Note, text, hint))
 }
 
 fn command(command: &CommandProvider) -> CheckedThing {
