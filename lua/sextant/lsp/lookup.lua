@@ -120,7 +120,11 @@ local function take(job, params, value)
       set(job, 'answered', { value = value, ticks = ticks, unread = left })
     end
   end
-  if params.spans_project and not servers.knows(job.client, 'answers_while_indexing') and unread(job.client, params) then
+  if
+    params.spans_project
+    and not servers.knows(job.client, 'answers_while_indexing')
+    and unread(job.client, params)
+  then
     return vim.defer_fn(settle, OWN_PROGRESS_MS)
   end
   settle()
