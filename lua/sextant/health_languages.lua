@@ -54,7 +54,7 @@ local function checkers(row, buffers)
       or vim.iter(command.languages):any(function(language)
         return vim.list_contains(row.languages, language)
       end)
-    if command.program and command.program ~= vim.NIL and of_it then
+    if require('sextant.neovim').value(command.program) and of_it then
       names[command.name] = true
     end
   end

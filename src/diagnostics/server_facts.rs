@@ -202,7 +202,8 @@ pub(crate) fn way_out_of_fatal(d: &Diagnostic) -> Option<&'static str> {
     let name = d.source.split_once(':').map_or(d.source.as_str(), |(_, name)| name);
     let code = d.code.as_deref().filter(|_| d.severity == Severity::Error)?;
     // A user may give a server any name.
-    let own = of(name).map_or(TOOLS, std::slice::from_ref);
+    let any = if d.source.starts_with("lsp:") { TOOLS } else { &[] };
+    let own = of(name).map_or(any, std::slice::from_ref);
     own.iter().filter_map(|tool| tool.fatal).find(|fatal| fatal.codes.contains(&code)).map(|fatal| fatal.way_out)
 }
 

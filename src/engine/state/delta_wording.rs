@@ -120,7 +120,7 @@ mod tests {
         assert!(of_edit(Status::Partial, 0, 0, "", false).contains("is not known; so far"));
         let words = pending_report::way_out(&unchecked).unwrap_or_default();
         assert!(
-            words.starts_with("No server and no command checks a.rs and 1 other file: `sextant doctor`"),
+            words.starts_with("No server and no command checks a.rs and 1 other file: the health check"),
             "{words}"
         );
         for other in [PendingReport::awaited("fake", "a.py"), PendingReport::uncovered("README.md")] {

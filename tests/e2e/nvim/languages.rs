@@ -125,7 +125,7 @@ async fn an_edit_behind_an_include_that_is_not_found_is_not_called_clean() {
     {
         let summary = nvim.task(&format!("AgentAsk {request}")).await;
         let why = format!(
-            "clangd ({file}, all that needs what was not found: 'geo/shape.hpp' file not found; a compile_commands"
+            "clangd ({file}, all that needs what was not found: 'geo/shape.hpp' file not found; compile_commands"
         );
         assert!(summary.contains(&why) && !summary.contains("0 new"), "{summary}");
     }
