@@ -80,7 +80,7 @@ impl BackgroundWork {
         }
     }
 
-    /// The open work in the server's words, such as `indexing 3/66`; `None` if there is none.
+    /// The open work in the server's words, such as `indexing 3/66`; `None` without any.
     pub(super) fn words(&self) -> Option<String> {
         let mut works: Vec<String> = self
             .open

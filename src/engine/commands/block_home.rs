@@ -4,7 +4,6 @@
 use crate::commands::block_edit::BlockRequest;
 use crate::run::request_names;
 use sextant_store::workspace::root::Root;
-use sextant_store::workspace::workspace_files;
 use sextant_text::symbols::language::{self, LANGUAGES, Language};
 use sextant_text::symbols::outline::Outline;
 use sextant_text::symbols::whole_word::holds_word;
@@ -59,7 +58,6 @@ pub(super) fn defined(root: &Root, request: &BlockRequest, own: Option<&str>) ->
         place.names == name && place.file != request.path && there.is_some_and(|there| are_kin(there, language))
     });
     let [place] = places.as_slice() else { return None };
-    workspace_files::text(root, &place.file)?;
     Some(BlockRequest { path: place.file.clone(), target: place.to_string(), ..request.clone() })
 }
 

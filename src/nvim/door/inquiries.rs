@@ -121,7 +121,7 @@ impl NvimDoor {
         });
     }
 
-    /// The fault of the memory file of Neovim's folder, for `:checkhealth`; none of a sound one, or where there is none.
+    /// The fault of the memory file of Neovim's folder, for `:checkhealth`. A sound file and a missing one have no fault.
     /// Nothing is changed by the look: no session is opened, which would set a damaged file aside.
     pub(super) fn memory_fault(self: &Arc<Self>, given: &GivenRequest) {
         let InquiryParams { id, .. } = given.own().unwrap_or_default();
