@@ -33,6 +33,7 @@ pub const COMMANDS: &[&str] = &[
     "agent.approve",
     "agent.step",
     "agent.skip",
+    "agent.retry",
     "agent.change",
     "agent.answer",
     "agent.apply",

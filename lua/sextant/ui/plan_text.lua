@@ -13,7 +13,7 @@ vim.diagnostic.config({ virtual_lines = true }, FAULTS)
 ---@type string?
 local root = nil
 
--- The plan as it was shown last.
+-- The plan as it was shown last: the text that the user's changes begin with.
 local shown = ''
 
 ---@return integer? buf
@@ -23,7 +23,7 @@ end
 
 local function write(buf)
   local text = table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), '\n') .. '\n'
-  require('sextant.rpc.channel').send('write_plan', { text = text, root = root })
+  require('sextant.rpc.channel').send('write_plan', { text = text, base = shown, root = root })
 end
 
 -- Sets the look of the floats that show the text; any other window has the user's.

@@ -195,7 +195,7 @@ impl Engine {
             Command::Apply(request) => Box::pin(self.apply_block(&request, cancel)).await.map(Worked),
             Command::Plan(request) => Box::pin(self.plan(&request, cancel)).await.map(Planned),
             Command::ChangePlan(words) => Box::pin(self.change_plan(&words, cancel)).await.map(Planned),
-            Command::WritePlan(text) => match self.edit_plan(&text).await {
+            Command::WritePlan(text) => match self.edit_plan(&text, None).await {
                 Ok((plan, event)) => Ending { result: Ok(Planned(plan)), events: vec![event] },
                 Err(refused) => Ending { result: Err(refused.into()), events: Vec::new() },
             },

@@ -159,8 +159,8 @@ impl Engine {
     ///
     /// # Errors
     /// The document has faults, each with its line, or no plan waits.
-    pub async fn edit_plan(&self, text: &str) -> Result<(Plan, Event), PlanRefused> {
-        crate::commands::edit_plan::edit_plan(&self.session.edits, &self.session.plans, text).await
+    pub async fn edit_plan(&self, text: &str, base: Option<&str>) -> Result<(Plan, Event), PlanRefused> {
+        crate::commands::edit_plan::edit_plan(&self.session.edits, &self.session.plans, text, base).await
     }
 
     /// Changes the plan that waits, by the user's words.

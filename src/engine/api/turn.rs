@@ -102,7 +102,7 @@ impl TaskTurn {
     }
 
     /// Waits until no task runs and the last events of the one before are shown.
-    pub(super) async fn over(&self) {
+    pub async fn over(&self) {
         loop {
             let ended = self.ended();
             if self.is_over() {

@@ -7,7 +7,6 @@ use crate::events::fact::TaskFact;
 use crate::memory::keep;
 use crate::plan::Plan;
 use crate::plan::plan_event::plan_event;
-use crate::plan::work_mode::Phase;
 use crate::planner::{replan, validate_edited_plan};
 use crate::state::edit_service::EditService;
 use crate::state::plan_service::PlanService;
@@ -45,8 +44,8 @@ impl From<PlanRefused> for Failure {
     }
 }
 
-/// Takes the document for the plan that waits, of this process or of one before it. Returns the new plan and the event
-/// that shows it.
+/// Takes the document for the plan that waits, of this process or of one before it. `base` is the text that the user
+/// began with, where it is known. Returns the new plan and the event that shows it.
 ///
 /// # Errors
 /// The document has faults, or no plan waits.
@@ -54,6 +53,7 @@ pub(crate) async fn edit_plan(
     edits: &EditService,
     plans: &PlanService,
     text: &str,
+    base: Option<&str>,
 ) -> Result<(Plan, Event), PlanRefused> {
     resume::take_up_plan(edits, plans).await.map_err(PlanRefused::Failure)?;
     let mut taken = TakenPlan::take(plans).await;
@@ -62,7 +62,7 @@ pub(crate) async fn edit_plan(
     };
     // The scope that an earlier text of the plan has added is not the user's wish any more.
     let asked = task.progress.asked_scope.get_or_insert_with(|| task.work.scope.clone()).clone();
-    let new = validate_edited_plan::rewritten(edits, &asked, plan, text).await.map_err(PlanRefused::Faults)?;
+    let new = validate_edited_plan::rewritten(edits, &asked, plan, text, base).await.map_err(PlanRefused::Faults)?;
     let changes = replan::changes(plan, &new);
     if !changes.is_empty() {
         task.work.take_up(&edits.hub.events);
@@ -78,8 +78,7 @@ pub(crate) async fn edit_plan(
     task.work.scope = asked.widened(&validate_edited_plan::outside(&asked, &new));
     withdraw_question(&edits.hub.events, &task.work, &mut task.progress, "the plan was edited");
     durable::keep_plan(&edits.store, &new, task).await;
-    let phase = if new.steps.iter().any(|step| step.result.output.is_some()) { Phase::Paused } else { Phase::Planning };
     plan.clone_from(&new);
-    let event = plan_event(&new, phase.words());
+    let event = plan_event(&new, new.resting_phase().words());
     Ok((new, event))
 }

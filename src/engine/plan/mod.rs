@@ -21,7 +21,11 @@ use serde::{Deserialize, Serialize};
 use crate::plan::check_criteria::Criterion;
 use crate::plan::inputs::Input;
 use crate::plan::output::StepOutput;
+use crate::plan::work_mode::Phase;
 use sextant_text::symbols::symbol_path::SymbolPath;
+
+/// The outcome of a step that the user has skipped.
+pub(crate) const SKIPPED_BY_USER: &str = "skipped by you";
 
 /// Where a step stands, with its mark in the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -108,6 +112,11 @@ pub struct Step {
 }
 
 impl Step {
+    /// True if the user has skipped the step, which no undo takes back.
+    pub(crate) fn is_skipped_by_user(&self) -> bool {
+        self.state == StepState::Skipped && self.result.outcome == SKIPPED_BY_USER
+    }
+
     /// True if the step is done and an answer that came late has reported new errors.
     pub fn has_late_errors(&self) -> bool {
         self.state == StepState::Done && self.result.late_errors > 0
@@ -164,6 +173,13 @@ pub struct Plan {
     /// True if there are no steps because its model cannot serve the request; `reason` has the cause.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub declined: bool,
+}
+
+impl Plan {
+    /// The phase of a plan with open steps that does not run: it waits for approval until a step has been run.
+    pub(crate) fn resting_phase(&self) -> Phase {
+        if self.steps.iter().any(|step| step.result.output.is_some()) { Phase::Paused } else { Phase::Planning }
+    }
 }
 
 /// How many steps an approval runs.

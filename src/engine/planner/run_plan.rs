@@ -279,6 +279,8 @@ async fn run_edit(
     let done = task.work.journal.checkpoints.len();
     let mark = plan.steps[index].result.begun.map_or(done, |begun| begun.min(done));
     let (mut attempts, mut fallback) = (1, false);
+    // The outcome of an earlier run, or of its rollback, is not one of this run.
+    plan.steps[index].result.outcome.clear();
     loop {
         plan.steps[index].state = StepState::Running;
         durable::keep_step(&edits.store, plan, task, index).await;

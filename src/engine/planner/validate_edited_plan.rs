@@ -2,7 +2,7 @@
 
 use crate::plan::document;
 use crate::plan::step_numbers::{self, StepFault};
-use crate::plan::{Plan, Step, StepExtent, StepResult, StepState};
+use crate::plan::{Plan, SKIPPED_BY_USER, Step, StepExtent, StepResult, StepState};
 use crate::planner::complete_step;
 use crate::planner::validate_plan::{self, ReadStep};
 use crate::state::edit_service::EditService;
@@ -10,21 +10,22 @@ use crate::state::task_scope::Scope;
 use sextant_base::document_fault::DocumentFault;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// The outcome of a step that the user has left out.
-const LEFT_OUT: &str = "skipped by you";
-
 /// The fault of a document without a step.
 const NO_STEP: &str = "no step is left; `- [-]` skips a step and keeps it in sight";
 
 /// The plan of a document, or all of its faults, each with its line. Done steps stay as they are, with their results: a
-/// document has only their words.
+/// document has only their words. `base` is the text that the user began with, where it is known.
 pub(crate) async fn rewritten(
     edits: &EditService,
     scope: &Scope,
     standing: &Plan,
     text: &str,
+    base: Option<&str>,
 ) -> Result<Plan, Vec<DocumentFault>> {
-    let (read, mut problems) = document::read(text);
+    let (mut read, mut problems) = document::read(text);
+    if let Some(base) = base {
+        follow_marks(&document::read(base).0.steps, &standing.steps, &mut read.steps);
+    }
     let (lines, parts) = (document::step_lines(text), document::part_lines(text));
     let line = |index: usize| lines.get(index).copied().unwrap_or(1);
     let fault = |index: usize, StepFault { detail, message }| {
@@ -79,6 +80,19 @@ pub(crate) async fn rewritten(
     if problems.is_empty() { Ok(plan) } else { Err(problems) }
 }
 
+/// Gives each step whose mark the user has left alone the state that it has now: the plan may have run, or been rolled
+/// back, since the user began with `base`.
+fn follow_marks(base: &[Step], standing: &[Step], steps: &mut [Step]) {
+    let before = step_numbers::follow(base, steps).same;
+    let now = step_numbers::follow(standing, steps).same;
+    for ((step, before), now) in steps.iter_mut().zip(before).zip(now) {
+        let known = before.and_then(|at| base.get(at)).zip(now.and_then(|at| standing.get(at)));
+        if let Some((_, now)) = known.filter(|(before, _)| before.state == step.state) {
+            step.state = now.state;
+        }
+    }
+}
+
 /// The symbols outside the scope that were marked so before. The user's own need no mark.
 fn still_marked(step: &Step, known: Option<&Step>) -> Vec<SymbolPath> {
     let marked = known.map(|known| &known.extent.outside[..]).unwrap_or_default();
@@ -104,7 +118,7 @@ fn merged(step: Step, known: Option<&Step>) -> Result<Step, String> {
             Ok(Step { result: StepResult::default(), ..step })
         }
         (StepState::Open | StepState::Failed, StepState::Skipped) => {
-            let result = StepResult { outcome: LEFT_OUT.to_owned(), ..StepResult::default() };
+            let result = StepResult { outcome: SKIPPED_BY_USER.to_owned(), ..StepResult::default() };
             Ok(Step { result, ..step })
         }
         (StepState::Done, _) => Err("this step is done; roll it back first".to_owned()),
@@ -142,6 +156,33 @@ mod tests {
     }
 
     #[test]
+    fn a_mark_that_the_user_left_alone_follows_a_run_and_a_rollback() {
+        let steps = |marks: &[(&str, StepState)]| -> Vec<Step> {
+            marks
+                .iter()
+                .map(|(title, state)| Step { title: (*title).into(), state: *state, ..Step::default() })
+                .collect()
+        };
+        use StepState::{Done, Open, Running, Skipped};
+        let base = steps(&[("ran", Running), ("next", Open), ("back", Done), ("left", Open), ("last", Open)]);
+        let standing = steps(&[("ran", Done), ("next", Done), ("back", Open), ("left", Open), ("last", Open)]);
+        let mut text = steps(&[
+            ("ran", Running),
+            ("next", Open),
+            ("back", Done),
+            ("left", Skipped),
+            ("mine", Open),
+            ("last", Open),
+        ]);
+        follow_marks(&base, &standing, &mut text);
+        let states: Vec<StepState> = text.iter().map(|step| step.state).collect();
+        assert_eq!(states, [Done, Done, Open, Skipped, Open, Open]);
+        let mut again = steps(&[("ran", Open)]);
+        follow_marks(&base, &standing, &mut again);
+        assert_eq!(again[0].state, Open, "the user's own mark stays");
+    }
+
+    #[test]
     fn what_ran_stays_and_the_rest_is_the_users() {
         let wanted = |state| Step { title: "one".into(), because: "mine".into(), state, ..Step::default() };
         let (done, failed, open) = (step(StepState::Done), step(StepState::Failed), step(StepState::Open));
@@ -150,7 +191,7 @@ mod tests {
         let again = merged(wanted(StepState::Open), Some(&failed)).unwrap();
         assert_eq!((again.because.as_str(), again.result.outcome.as_str()), ("mine", ""));
         let skipped = merged(wanted(StepState::Skipped), Some(&open)).unwrap();
-        assert_eq!(skipped.result.outcome, LEFT_OUT);
+        assert_eq!(skipped.result.outcome, SKIPPED_BY_USER);
         for state in [StepState::Done, StepState::Failed, StepState::Running] {
             assert!(merged(wanted(state), None).unwrap_err().contains("use [ ] or [-]"), "{state:?}");
         }

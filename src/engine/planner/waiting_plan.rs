@@ -29,9 +29,14 @@ pub(crate) async fn show(edits: &EditService, plans: &PlanService) -> Result<Vec
     let none = || Failure::user("no plan waits here", HintCode::Plan);
     if let Some((plan, task)) = plans.waiting.lock().await.as_ref() {
         let over = plan.steps.iter().all(|step| step.state != StepState::Open);
-        let phase = if over { Phase::Completed } else { Phase::Paused };
+        let question = task.progress.question.as_ref().map(Question::event);
+        let phase = match (over, &question) {
+            (true, _) => Phase::Completed,
+            (false, Some(_)) => Phase::Paused,
+            (false, None) => plan.resting_phase(),
+        };
         let mut events = vec![plan_event(plan, phase.words())];
-        events.extend(task.progress.question.as_ref().map(Question::event));
+        events.extend(question);
         return Ok(events);
     }
     let waiting = resumable::waiting(&edits.store).await.map_err(|_| none())?.ok_or_else(none)?;

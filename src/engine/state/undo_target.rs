@@ -102,10 +102,11 @@ impl Target {
         }
     }
 
-    /// Opens the steps of a plan that were undone. A second call changes nothing.
+    /// Opens the steps of a plan that were undone, but for those that the user has skipped. A second call changes
+    /// nothing.
     pub(crate) fn reopen(&self, plan: &mut Plan) {
         for (index, step) in plan.steps.iter_mut().enumerate() {
-            if self.covers(index) && step.state != StepState::Open {
+            if self.covers(index) && step.state != StepState::Open && !step.is_skipped_by_user() {
                 step.state = StepState::Open;
                 step.result.outcome = "taken back".to_owned();
                 step.result.late_errors = 0;

@@ -17,8 +17,8 @@ use sextant_base::path;
 use sextant_base::plural::counted;
 use sextant_diagnostics::model::Report;
 use sextant_engine::api::{
-    Command, Diagnostics, Engine, Event, Origin, PlanMode, ReviewedDiff, Steps, Target, UndoRequest, UserAnswer, busy,
-    history, is_stop, plan_change,
+    Command, Diagnostics, Engine, Event, Origin, PlanMode, ReviewedDiff, StepState, Steps, Target, UndoRequest,
+    UserAnswer, busy, history, is_stop, plan_change,
 };
 
 /// The time limit of a look at a file's diagnostics, servers that still start included.
@@ -73,10 +73,8 @@ async fn carry_out(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, command: &A
         "agent.change" => run(engine, link, Command::ChangePlan(given.text)),
         "agent.approve" => approve(engine, link, Steps::All).await,
         "agent.step" => approve(engine, link, Steps::One).await,
-        "agent.skip" => match given.number {
-            Some(number) => engine.plan.skip(engine, number).await,
-            None => Err(Failure::user("agent.skip needs the number of a step", "write agent.skip 2")),
-        },
+        "agent.skip" => engine.plan.mark(engine, StepState::Skipped, given.number).await,
+        "agent.retry" => engine.plan.mark(engine, StepState::Open, given.number).await,
         "agent.answer" => {
             answer(engine, link, engine.question.answer(given.number, &given.text)?);
             Ok(())

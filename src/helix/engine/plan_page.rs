@@ -1,6 +1,7 @@
 //! Keeps the plan's page in an editor up to date, and takes it over when the user has changed and saved it.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::engine::EngineHost;
@@ -11,7 +12,7 @@ use crate::link::{EngineSays, OwnActions, OwnHovers};
 use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
 use sextant_base::plural::counted;
-use sextant_engine::api::{Event, Origin, Plan, PlanRefused, plan_document};
+use sextant_engine::api::{Event, Origin, Plan, PlanRefused, StepState, plan_document};
 
 #[derive(Debug)]
 pub(super) struct PlanPage {
@@ -19,12 +20,19 @@ pub(super) struct PlanPage {
     shown: Mutex<PlanText>,
     /// Locked while the buffer's text is taken over: an approval right behind a save waits for it.
     taking_over: tokio::sync::Mutex<()>,
+    /// True while a saved text waits for the end of the running task.
+    waits_to_rest: AtomicBool,
 }
 
 impl PlanPage {
     pub(super) fn new(folder: &Path) -> Self {
         let page = EditorPage::new(folder, "plan.md", PageKind::Document);
-        Self { page, shown: Mutex::default(), taking_over: tokio::sync::Mutex::default() }
+        Self {
+            page,
+            shown: Mutex::default(),
+            taking_over: tokio::sync::Mutex::default(),
+            waits_to_rest: AtomicBool::new(false),
+        }
     }
 
     /// Lets the user's changes in the page make way for the next text; the editor's own undo brings them back.
@@ -84,6 +92,22 @@ impl PlanPage {
         engine.tell_all(&EngineSays::Hovers(OwnHovers { uri, items: hovers }));
     }
 
+    /// Takes over the text that the user has saved; that of a plan that runs, when it has ended.
+    pub(super) async fn saved(&self, engine: &Arc<EngineHost>) {
+        if let Ok(session) = engine.session()
+            && !session.agent.turn().is_free()
+            && self.page.edited(&engine.buffers).is_some()
+        {
+            if self.waits_to_rest.swap(true, Ordering::SeqCst) {
+                return;
+            }
+            engine.say(INFO, "your plan counts when the running task has ended (agent.stop ends it)");
+            session.agent.turn().over().await;
+            self.waits_to_rest.store(false, Ordering::SeqCst);
+        }
+        self.take_over(engine).await;
+    }
+
     /// Makes the text of the buffer the current plan. If it cannot be, the user gets the reason, and the answer is
     /// false.
     pub(super) async fn take_over(&self, engine: &Arc<EngineHost>) -> bool {
@@ -92,7 +116,8 @@ impl PlanPage {
             engine.tell_faults(self.page.uri(), &text_of(self, engine), &[]);
             return true;
         };
-        match self.replace(engine, &plan_page_text::without_comments(&text)).await {
+        let base = self.page.base().map(|base| plan_page_text::without_comments(&base));
+        match self.replace(engine, &plan_page_text::without_comments(&text), base.as_deref()).await {
             Ok(plan) => {
                 self.page.accept(&engine.buffers, &text);
                 engine.tell_notes(self.page.uri(), &text, &plan_page_text::guessed_files(&text, &plan));
@@ -115,25 +140,36 @@ impl PlanPage {
         }
     }
 
-    /// Removes a step from the current plan.
-    pub(super) async fn skip(&self, engine: &Arc<EngineHost>, number: usize) -> Result<(), Failure> {
+    /// Skips an open step of the current plan, or opens one that failed or was skipped.
+    pub(super) async fn mark(
+        &self,
+        engine: &Arc<EngineHost>,
+        mark: StepState,
+        number: Option<usize>,
+    ) -> Result<(), Failure> {
+        let (command, unfit, way) = match mark {
+            StepState::Open => ("agent.retry", "did not fail and was not skipped", "name a step marked [!] or [-]"),
+            _ => ("agent.skip", "has run or does not exist", "name a step marked [ ]"),
+        };
+        let unnamed = || Failure::user(format!("{command} needs the number of a step"), format!("write {command} 2"));
+        let number = number.ok_or_else(unnamed)?;
         if self.page.edited(&engine.buffers).is_some() && !self.take_over(engine).await {
             return Ok(());
         }
         let markdown = lock(&self.shown).markdown.clone();
         let (plan, _) = plan_document::read(&markdown);
-        let none = || Failure::user(format!("step {number} has run or does not exist"), "name a step marked [ ]");
-        let plan = plan_page_text::skipped(&plan, number).ok_or_else(none)?;
-        self.replace(engine, &plan_document::write(&plan)).await.map(drop).map_err(Failure::from)
+        let refused = || Failure::user(format!("step {number} {unfit}"), way);
+        let plan = plan_page_text::marked(&plan, number, mark).ok_or_else(refused)?;
+        self.replace(engine, &plan_document::write(&plan), None).await.map(drop).map_err(Failure::from)
     }
 
-    /// Makes a document the current plan, and returns it.
-    async fn replace(&self, engine: &Arc<EngineHost>, markdown: &str) -> Result<Plan, PlanRefused> {
+    /// Makes a document the current plan, and returns it. `base` is the document that the user began with.
+    async fn replace(&self, engine: &Arc<EngineHost>, markdown: &str, base: Option<&str>) -> Result<Plan, PlanRefused> {
         let session = engine.session().map_err(PlanRefused::Failure)?;
         let by = engine.buffers.links.used_last().map_or_else(|| "an editor".to_owned(), |link| link.editor());
         let held = session.agent.begin("a change of the plan", Origin::new(by));
         let held = held.map_err(PlanRefused::Failure)?;
-        let taken = session.agent.edit_plan(markdown).await;
+        let taken = session.agent.edit_plan(markdown, base).await;
         drop(held);
         let (plan, event) = taken?;
         session.agent.emit(event);

@@ -125,7 +125,10 @@ fn of_step(index: usize, step: &Step, range: Range, next: bool) -> Vec<OwnAction
             let step = json!(format!("step {number}"));
             vec![here(&format!("Sextant: roll step {number} back"), "agent.undo", Some(step))]
         }
-        StepState::Running | StepState::Failed | StepState::Skipped => Vec::new(),
+        StepState::Failed | StepState::Skipped => {
+            vec![here(&format!("Sextant: open step {number} again"), "agent.retry", Some(json!(number)))]
+        }
+        StepState::Running => Vec::new(),
     }
 }
 
@@ -218,11 +221,15 @@ pub(super) fn guessed_files(written: &str, plan: &Plan) -> Vec<DocumentFault> {
     guessed.map(note).collect()
 }
 
-/// A document with one step left out.
-pub(super) fn skipped(plan: &Plan, number: usize) -> Option<Plan> {
+/// A plan with one step skipped, or opened again after it failed or was skipped. `None` for a step in another state.
+pub(super) fn marked(plan: &Plan, number: usize, mark: StepState) -> Option<Plan> {
+    let fits = |state| match mark {
+        StepState::Open => matches!(state, StepState::Failed | StepState::Skipped),
+        _ => state == StepState::Open,
+    };
     let mut plan = plan.clone();
-    let step = plan.steps.get_mut(number.checked_sub(1)?).filter(|step| step.state == StepState::Open)?;
-    step.state = StepState::Skipped;
+    let step = plan.steps.get_mut(number.checked_sub(1)?).filter(|step| fits(step.state))?;
+    step.state = mark;
     Some(plan)
 }
 

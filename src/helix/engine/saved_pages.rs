@@ -37,7 +37,7 @@ impl EngineHost {
     pub(super) fn saved(self: &Arc<Self>, link: &Arc<EngineLink>, uri: &str) {
         let (engine, link) = (Arc::clone(self), Arc::clone(link));
         if uri == self.plan.page.uri() {
-            tokio::spawn(async move { engine.plan.take_over(&engine).await });
+            tokio::spawn(async move { engine.plan.saved(&engine).await });
         } else if uri == self.requests.page.uri() {
             tokio::spawn(async move {
                 if let Err(failure) = engine.requests.send(&engine, &link).await {

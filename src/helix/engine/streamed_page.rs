@@ -102,6 +102,11 @@ impl EditorPage {
         (held.shown.is_some() && !ours()).then_some(text)
     }
 
+    /// The text that the user's changes begin with, where it is known.
+    pub(super) fn base(&self) -> Option<String> {
+        lock(&self.0.text).shown.clone()
+    }
+
     /// Takes the user's text over: it is the current text of the page. A text that the page has left meanwhile changes
     /// nothing, or the text that has replaced it would count as the user's.
     pub(super) fn accept(&self, buffers: &EditorBuffers, text: &str) {

@@ -17,7 +17,8 @@ impl NvimDoor {
                 Ok(held) => held,
                 Err(failure) => return open.session.emit(Event::refused(failure)),
             };
-            let taken = open.session.edit_plan(&given.text).await;
+            let base = Some(given.word("base")).filter(|base| !base.is_empty());
+            let taken = open.session.edit_plan(&given.text, base).await;
             drop(held);
             match taken {
                 Ok((_, event)) => {

@@ -113,7 +113,7 @@ async fn a_step_of_a_plan_text_names_what_it_changes_and_nothing_of_another_text
         ("change f() in a.py, but leave b.py as it is", "a.py::f"),
         ("change g() in b.py without changing conftest.py", "b.py::g"),
     ] {
-        let (plan, _) = engine.session.edit_plan(&text(step)).await.expect(step);
+        let (plan, _) = engine.session.edit_plan(&text(step), None).await.expect(step);
         let found: Vec<String> = plan.steps[0].symbols.iter().map(ToString::to_string).collect();
         assert_eq!(found, [symbols], "{step}");
     }
@@ -122,9 +122,11 @@ async fn a_step_of_a_plan_text_names_what_it_changes_and_nothing_of_another_text
         ("change ../out.py", "../out.py is outside the workspace"),
         ("sort a.py as in ../out.py", "../out.py is outside the workspace"),
     ] {
-        let Err(PlanRefused::Faults(faults)) = engine.session.edit_plan(&text(step)).await else { panic!("{step}") };
+        let Err(PlanRefused::Faults(faults)) = engine.session.edit_plan(&text(step), None).await else {
+            panic!("{step}")
+        };
         assert!(faults.len() == 1 && faults[0].line == 5 && faults[0].message.contains(part), "{step}: {faults:?}");
     }
-    let (plan, _) = engine.session.edit_plan(&text("tidy up")).await.expect("a plan");
+    let (plan, _) = engine.session.edit_plan(&text("tidy up"), None).await.expect("a plan");
     assert_eq!(plan.steps[0].symbols, [SymbolPath::new("a.py", "")]);
 }

@@ -91,7 +91,7 @@ async fn a_step_outside_of_the_scope_is_marked_and_only_who_has_read_it_approves
     assert_eq!(refused.message, wanted, "{refused:?}");
     assert_eq!(project.bytes(), before);
     // A text that the user saves keeps the marks of the steps that they leave as they are.
-    let (_, events) = engine.session.edit_plan(&shown.replace("[ ] one\n", "[ ] first\n")).await.expect("a plan");
+    let (_, events) = engine.session.edit_plan(&shown.replace("[ ] one\n", "[ ] first\n"), None).await.expect("a plan");
     let saved = format!("{events:?}");
     assert!(saved.contains("- outside: `a.py::g`"), "{saved}");
     let outcome = engine.session.approve(Steps::All, &engine.cancel).await.result.expect("an outcome");

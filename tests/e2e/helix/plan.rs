@@ -1,7 +1,11 @@
 //! The plan's page: made, edited by the user, refused with lines, approved as it stands, rolled back.
 
-use serde_json::json;
+use std::sync::Arc;
 
+use serde_json::json;
+use tokio::sync::Notify;
+
+use crate::durable::{TEXT, plan as model_plan, replace};
 use crate::helix::{CART, PRICE, with_model};
 use crate::nvim::ask::step;
 use crate::nvim::commands::{breaking, strict};
@@ -274,4 +278,56 @@ async fn an_error_that_is_reported_after_the_run_marks_its_step() {
     link.command("agent.undo", json!(["step 1"]), Some(&page));
     link.until("the open step", has("- [ ] break f")).await;
     assert!(!project.read("a.py").contains("bad"), "{}", project.read("a.py"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_text_saved_during_a_run_counts_behind_it_and_marks_follow_the_run() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let _engine = engine(&project);
+    let go = Arc::new(Notify::new());
+    let held = Reply::Held(Box::new(replace("return 1", "return 11", false)), Arc::clone(&go));
+    let server = ModelServer::start([model_plan(&["f", "g"]), held, replace("return 2", "return 22", false)]).await;
+    let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
+    link.open("a.py");
+    link.command("agent.plan", json!(["change both"]), Some(&link.uri("a.py")));
+    let page = link.until("the page", |told| told.shown.first().cloned()).await;
+    let has = |part: &'static str| {
+        let page = page.clone();
+        move |told: &Told| told.texts[&page].1.contains(part).then_some(())
+    };
+    link.until("the plan", has("- [ ] change g")).await;
+    link.command("agent.plan", json!([]), Some(&page));
+    link.until("its head, nothing was run", has("<!-- waiting for approval, 0 of 2 done")).await;
+    link.command("agent.step", json!([]), Some(&page));
+    link.until("the run", has("- [>] change f")).await;
+    // The user rewords the second step while the first one runs.
+    link.type_text(
+        &page,
+        &link.text(&page).replace(
+            "because: asked\n  - expect: changed\n- [ ] change g",
+            "because: asked\n  - expect: changed\n- [ ] change g well",
+        ),
+    );
+    assert!(link.text(&page).contains("change g well"), "{}", link.text(&page));
+    link.save(&page);
+    link.message("your plan counts when the running task has ended").await;
+    go.notify_one();
+    link.until("the first step's own mark", has("- [x] change f")).await;
+    link.until("the second step in the user's words", has("- [ ] change g well")).await;
+    assert!(link.told.lock().unwrap().diagnostics[&page].is_empty(), "no fault");
+    // The third is the user's no, which an undo of the plan leaves.
+    link.type_text(&page, &link.text(&page).replace("- [ ] change g well", "- [-] change g well"));
+    link.save(&page);
+    link.until("the no", has("skipped by you")).await;
+    let again = link.until("its action", |told| {
+        told.actions[&page].iter().find(|action| action.title == "Sextant: open step 2 again").cloned()
+    });
+    let again = again.await;
+    link.command(&again.command, json!(again.arguments), Some(&page));
+    link.until("the yes", has("- [ ] change g well")).await;
+    link.command("agent.skip", json!([2]), Some(&page));
+    link.until("the no again", has("skipped by you")).await;
+    link.command("agent.undo", json!([]), Some(&page));
+    link.until("the first step is open", has("- [ ] change f")).await;
+    assert!(link.text(&page).contains("- [-] change g well"), "{}", link.text(&page));
 }

@@ -132,6 +132,7 @@ async fn a_command_that_cannot_be_done_says_how_it_is_written() {
         ("agent.stop", json!([]), "nothing is running"),
         ("agent.mode", json!(["fast"]), "there is no mode \"fast\" (use"),
         ("agent.skip", json!([]), "agent.skip 2"),
+        ("agent.retry", json!([]), "agent.retry 2"),
         ("agent.change", json!(["x"]), "no plan waits"),
         ("agent.dance", json!([]), "no command of this version"),
         ("agent.approve", json!([]), "there is no plan"),

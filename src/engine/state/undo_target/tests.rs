@@ -1,7 +1,7 @@
 //! Covers the reading of targets, the hunks that each has, and the plan after an undo.
 
 use crate::editor::Marks;
-use crate::plan::Step;
+use crate::plan::{SKIPPED_BY_USER, Step, StepResult};
 use crate::state::journal::RolledBack;
 use crate::state::undo_target::*;
 
@@ -140,6 +140,26 @@ fn the_plan_follows() {
     let before = plan.clone();
     Target::Task.reopen(&mut plan);
     assert!(plan.steps.iter().all(|step| step.state == StepState::Open));
+    Target::Task.close_again(&mut plan, &before);
+    assert_eq!(plan, before);
+}
+
+#[test]
+fn a_step_that_the_user_has_skipped_stays_skipped() {
+    let step = |state, outcome: &str| {
+        let result = StepResult { outcome: outcome.to_owned(), ..StepResult::default() };
+        Step { state, result, ..Step::default() }
+    };
+    let steps = vec![
+        step(StepState::Done, "edited"),
+        step(StepState::Skipped, SKIPPED_BY_USER),
+        step(StepState::Skipped, "step 1 failed"),
+    ];
+    let mut plan = Plan { steps, ..Plan::default() };
+    let (skipped, before) = (plan.steps[1].clone(), plan.clone());
+    Target::Task.reopen(&mut plan);
+    assert_eq!(plan.steps[1], skipped);
+    assert_eq!((plan.steps[0].state, plan.steps[2].state), (StepState::Open, StepState::Open));
     Target::Task.close_again(&mut plan, &before);
     assert_eq!(plan, before);
 }
