@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use crate::engine::helix_wording;
+use sextant_base::one_line::headline;
 
 /// The beginning of a conversation.
 pub(super) const HEAD: &str = "# Sextant\n";
@@ -39,9 +40,14 @@ pub(super) struct ConversationText {
 }
 
 impl ConversationText {
-    /// Begins the turn of a request.
+    /// Begins the turn of a request. One of several lines stands whole below its heading, as a quote.
     pub(super) fn begin(&mut self, text: &mut String, request: &str, by: &str) {
-        self.block(text, &format!("## {request}\n\n{by}"));
+        let heading = headline(request);
+        let whole = match request.trim() {
+            whole if whole == heading => String::new(),
+            whole => format!("\n\n> {}", whole.replace('\n', "\n> ")),
+        };
+        self.block(text, &format!("## {heading}\n\n{by}{whole}"));
         self.answer.clear();
     }
 

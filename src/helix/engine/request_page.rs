@@ -21,6 +21,10 @@ struct WrittenRequest {
     document: Option<String>,
     /// The text that was sent last: a second save of it sends nothing.
     sent: Option<String>,
+    /// True while the task of that text runs.
+    runs: bool,
+    /// The text whose task failed or was stopped: the page shows it again.
+    failed: Option<String>,
 }
 
 #[derive(Debug)]
@@ -50,7 +54,8 @@ impl RequestPage {
         let unsent = {
             let mut written = lock(&self.written);
             let unsent = open.filter(|text| written.sent.as_deref() != Some(&**text));
-            *written = WrittenRequest { place, document, sent: None };
+            let unsent = unsent.or_else(|| written.failed.take().map(Arc::from));
+            *written = WrittenRequest { place, document, ..WrittenRequest::default() };
             unsent
         };
         if let Some(text) = &unsent {
@@ -75,15 +80,23 @@ impl RequestPage {
             let request = engine.request(&given, written.document.as_deref())?;
             engine.answers.blocks.asked_at(written.document.as_deref(), written.place.first_line());
             // A second save may come before the first one has begun its task.
-            written.sent = Some(text.to_string());
+            (written.sent, written.runs) = (Some(text.to_string()), true);
             request
         };
         if let Err(failure) = commands::run(engine, link, Command::Ask(request)) {
-            lock(&self.written).sent = None;
+            self.ended(false);
             return Err(failure);
         }
         self.page.accept(&engine.buffers, &text);
         Ok(())
+    }
+
+    /// Notes the end of a task. The text of a request that failed counts as unsent.
+    pub(super) fn ended(&self, ok: bool) {
+        let mut written = lock(&self.written);
+        if std::mem::take(&mut written.runs) && !ok {
+            written.failed = written.sent.take();
+        }
     }
 }
 

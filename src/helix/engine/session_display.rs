@@ -11,7 +11,7 @@ use crate::engine::{EngineHost, helix_wording};
 use sextant_base::failure::Failure;
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
-use sextant_engine::api::{Delivery, Event, Subscription, TaskEvent, WaitPhase};
+use sextant_engine::api::{Delivery, Event, Phase, Subscription, TaskEvent, WaitPhase};
 
 #[derive(Default)]
 struct Shower {
@@ -98,7 +98,7 @@ impl Shower {
         match event {
             Event::Started { request, mode, model } => {
                 let by = format!("{mode}, {model}");
-                engine.answers.change(&engine.buffers, |text, page| text.begin(page, &headline(&request), &by));
+                engine.answers.change(&engine.buffers, |text, page| text.begin(page, &request, &by));
             }
             Event::Progress { text } => {
                 // The last report on a call of an outside client, which takes no turn.
@@ -172,6 +172,7 @@ impl Shower {
     }
 
     fn failed(&mut self, engine: &EngineHost, failure: &Failure) {
+        engine.requests.ended(false);
         let line = helix_wording::failure(failure).one_line();
         engine.answers.block(&engine.buffers, &format!("**{line}**"));
         self.note(engine, &line);
@@ -183,6 +184,9 @@ impl Shower {
             if let Some(turn) = self.turn.as_ref().filter(|_| phase == "executing") {
                 let finished = done + failed;
                 turn.step(running.unwrap_or(finished.min(*steps)), *steps, finished);
+            }
+            if self.turn.is_some() && *phase == Phase::Planning.words() && *steps > 0 {
+                engine.say(INFO, &format!("a plan of {} waits (agent.plan shows it)", counted(*steps, "step")));
             }
             if *steps == 0 {
                 engine.say(INFO, "the plan has no step: there is nothing to do; agent.show \"plan\" shows why");
@@ -206,6 +210,7 @@ impl Shower {
 
     /// The last line: the result of the task, and the work that is left to the editor.
     fn finished(&mut self, engine: &EngineHost, ok: bool, summary: &str, answer: &str) {
+        engine.requests.ended(ok);
         engine.answers.block(&engine.buffers, &format!("**{}**", summary.trim()));
         self.note(engine, summary);
         // The answer is the result of a question; for an edit the summary has more.

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::durable::{TEXT, plan, replace};
 use crate::helix::{CART, PRICE, with_model};
 use crate::support::link_client::{EditorLink, engine, hello};
-use crate::support::model_server::ModelServer;
+use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project::Project;
 use crate::support::replies::says;
 
@@ -173,6 +173,42 @@ async fn a_longer_request_is_written_in_a_page_and_sent_by_saving_it() {
     link.message("this request was sent").await;
     link.command("agent.ask", json!([{"workspace": true}]), Some(&page));
     let empty = "<!-- a request about the workspace; :w sends it -->\n\n\n";
+    link.until("an empty page", |told| (told.texts[&page].1 == empty).then_some(())).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_written_request_that_failed_stands_in_its_page_again() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let _engine = engine(&project);
+    let refused = Reply::Status(401, Vec::new(), "no such key".to_owned());
+    let server = ModelServer::start([refused, replace("return 1", "return 11", false)]).await;
+    let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
+    link.open("a.py");
+    let uri = link.uri("a.py");
+    link.command("agent.ask", json!([]), Some(&uri));
+    let page = link.until("the page", |told| told.shown.first().cloned()).await;
+    let words = "<!-- a request about a.py; :w sends it -->\n\nMake f\nreturn eleven.\n";
+    link.type_text(&page, words);
+    link.save(&page);
+    link.message("HTTP 401").await;
+    link.close(&page);
+    link.command("agent.ask", json!([]), Some(&uri));
+    link.until("the page again", |told| told.shown.get(1).cloned()).await;
+    link.until("the words again", |told| (told.texts[&page].1 == words).then_some(())).await;
+    link.save(&page);
+    link.message(":wa writes 1 buffer").await;
+    // The conversation has all of it, and the page is empty for the next one.
+    link.command("agent.show", json!([]), Some(&uri));
+    let shown =
+        link.until("the conversation", |told| told.shown.iter().find(|uri| uri.ends_with("/answer.md")).cloned());
+    let shown = shown.await;
+    let conversation = link.text(&shown);
+    assert!(
+        conversation.contains("## Make f\n") && conversation.contains("\n> Make f\n> return eleven.\n"),
+        "{conversation}"
+    );
+    link.command("agent.ask", json!([]), Some(&uri));
+    let empty = "<!-- a request about a.py; :w sends it -->\n\n\n";
     link.until("an empty page", |told| (told.texts[&page].1 == empty).then_some(())).await;
 }
 

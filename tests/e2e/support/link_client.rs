@@ -165,6 +165,11 @@ impl EditorLink {
         self.out.notify(&ProxySays::Saved(NamedDocument { uri: uri.to_owned() }));
     }
 
+    pub fn close(&self, uri: &str) {
+        self.told.lock().unwrap().texts.remove(uri);
+        self.out.notify(&ProxySays::Closed(NamedDocument { uri: uri.to_owned() }));
+    }
+
     pub fn command(&self, command: &str, arguments: Value, document: Option<&str>) {
         let arguments = arguments.as_array().expect("arguments").clone();
         let document = document.map(str::to_owned);
