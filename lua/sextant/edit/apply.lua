@@ -163,6 +163,22 @@ local function attempt(reply, run)
   end
 end
 
+-- Sends the clients all files of an edit in one turn. Neovim sends the first hunk of a buffer at once and holds the
+-- others back; what asks for one buffer in between (semantic tokens) sends that buffer alone. basedpyright keeps an
+-- error that it finds then: an import of a name that the other file does not have yet.
+---@param touched table<integer, sextant.Touched>
+local function send_together(touched)
+  local sent = {}
+  for _, one in pairs(touched) do
+    for _, client in ipairs(vim.lsp.get_clients({ bufnr = one.buf })) do
+      if not sent[client.id] then
+        sent[client.id] = true
+        require('sextant.lsp.texts').flush(client)
+      end
+    end
+  end
+end
+
 -- The check and the change happen in one turn, so that both see the same text.
 local function change(edits, save, reply)
   for _, edit in ipairs(edits) do
@@ -188,6 +204,7 @@ local function change(edits, save, reply)
       buffers.is_being_written(buf, save == 'if_clean' and not one.unsaved and not one.deleted and one.tick or nil)
     end
   end
+  send_together(touched)
   return results, touched
 end
 

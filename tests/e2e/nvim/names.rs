@@ -24,6 +24,8 @@ def pay(cart: Cart) -> int:
     return cart.total([\"total\"])
 ";
 
+const OFFLINE: &str = "{ diagnostics = { timeout_ms = 60000, start_timeout_ms = 120000 } }";
+
 fn shop() -> Project {
     Project::new(&[("cart.py", CART), ("shop.py", SHOP), ("README.md", "Call `total` first.\n")])
 }
@@ -310,4 +312,19 @@ async fn a_client_that_dies_or_answers_a_text_gone_by_changes_nothing() {
         assert!(said.contains(words), "{what}: {said}");
         assert_eq!(scripted.nvim.text().await, TEXT, "{what}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rename_and_its_undo_leave_no_error_in_an_open_file_out_of_sight() {
+    let project = Project::shop();
+    let mut nvim = Nvim::open(&project, OFFLINE, &["basedpyright", "ruff"], "src/shop/cart.py").await;
+    let unknown = "return #vim.iter(vim.diagnostic.get(vim.fn.bufnr('cart.py'))):filter(function(one)
+        return one.message:find('is unknown import symbol') ~= nil end):totable()";
+    nvim.edit("src/shop/pricing.py").await;
+    let summary = nvim.task("AgentAsk rename round_price to rounded_price").await;
+    assert!(summary.contains("0 new diagnostics"), "{summary}");
+    assert_eq!(nvim.lua::<i64>(unknown).await, 0, "after the rename");
+    nvim.task("AgentUndo").await;
+    assert_eq!(nvim.lua::<i64>("return #vim.fn.getqflist()").await, 0);
+    assert_eq!(nvim.lua::<i64>(unknown).await, 0, "after the undo");
 }
