@@ -14,6 +14,14 @@ local api = vim.api
 ---@type table<integer, sextant.PlanStep> the step that the cursor was on in the plan's text, by window
 local carried = {}
 
+-- The steps whose details are to be shown at the end of Insert mode, by window: until then Neovim computes no folds.
+---@type table<integer, integer[]>
+local postponed = {}
+
+local function is_inserting()
+  return api.nvim_get_mode().mode:find('^[iR]') ~= nil
+end
+
 --- Notes the step under the cursor of a window with the plan's text, for the plan that is shown there next.
 ---@param win integer
 function M.carry(win)
@@ -31,7 +39,7 @@ function M.take(buf)
     local step = carried[win] or steps.at(buf, cursor[1])
     -- From the text with all details, the cursor goes to the line of the step.
     cursor = carried[win] and { step.first, 0 } or cursor
-    views[win] = { cursor = cursor, step = step, unfolded = steps.unfolded(buf, win) }
+    views[win] = { cursor = cursor, step = step, unfolded = postponed[win] or steps.unfolded(buf, win) }
   end
   carried = {}
   return views
@@ -64,13 +72,48 @@ local function fill(win)
   end)
 end
 
+-- Folds the details in the windows when the user has left Insert mode.
+---@param buf integer
+local function fold_later(buf)
+  local group = api.nvim_create_augroup('sextant_plan_folds', {})
+  api.nvim_create_autocmd('ModeChanged', {
+    group = group,
+    pattern = '[iR]*:*',
+    callback = vim.schedule_wrap(function()
+      if is_inserting() then
+        return
+      end
+      pcall(api.nvim_del_augroup_by_id, group)
+      local due = postponed
+      postponed = {}
+      for win, numbers in pairs(due) do
+        if api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == buf then
+          -- The folds of lines that came in Insert mode are not there yet.
+          api.nvim_win_call(win, function()
+            vim.cmd('normal! zX')
+          end)
+          steps.unfold(buf, win, numbers)
+        end
+      end
+    end),
+  })
+end
+
 --- Restores views in the text as it is now.
 ---@param buf integer
 ---@param views table<integer, sextant.PlanView>
 function M.put(buf, views)
+  local waits = is_inserting()
   for win, view in pairs(views) do
     api.nvim_win_set_cursor(win, { line_in(buf, view), view.cursor[2] })
-    steps.unfold(buf, win, view.unfolded)
+    if waits then
+      postponed[win] = view.unfolded
+    else
+      steps.unfold(buf, win, view.unfolded)
+    end
+  end
+  if waits then
+    fold_later(buf)
   end
 end
 

@@ -433,3 +433,27 @@ async fn fixes_of_a_text_that_has_changed_on_disk_since_the_plan_are_not_applied
     let answer = nvim.answer().await;
     assert!(!answer.contains("edited a.py") && !answer.contains("taken back"), "{answer}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_that_runs_while_the_user_types_elsewhere_is_folded_when_they_stop() {
+    let project = Project::shop();
+    let mut nvim = Nvim::open_on_screen(&project, OPTIONS, &["ruff"], "src/shop/inventory.py").await;
+    nvim.command_until("AgentPlan clean this file", "SextantPlan").await;
+    let folded = "local win = vim.fn.bufwinid('sextant://plan')
+        return vim.api.nvim_win_call(win, function()
+            local first = vim.fn.search('^- \\\\[.\\\\] ', 'nw')
+            return vim.fn.foldclosed(first) == first
+        end)";
+    assert!(nvim.lua::<bool>(folded).await, "the details of a step are folded");
+    nvim.command("wincmd p").await;
+    nvim.keys("O# mine").await;
+    let approve = "require('sextant.rpc.channel').send('approve', { steps = 'all' }) return true";
+    nvim.lua::<bool>(approve).await;
+    nvim.finished().await;
+    assert_eq!(nvim.lua::<String>("return vim.api.nvim_get_mode().mode").await, "i", "no prompt took the keys");
+    assert_eq!(nvim.lua::<String>("return vim.v.errmsg").await, "");
+    nvim.keys("<Esc>").await;
+    nvim.screen.shows("- [x]").await;
+    assert!(nvim.lua::<bool>(folded).await, "{}", document(&nvim).await);
+    assert_eq!(nvim.lua::<String>("return vim.v.errmsg").await, "");
+}
