@@ -70,12 +70,15 @@ async fn carry_out(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, command: &A
             run(engine, link, Command::Ask(request))
         }
         "agent.plan" => plan(engine, link, &given, document.as_deref()).await,
+        // The plan changes by the user's words, as the page has it now.
+        "agent.change" if !engine.plan.take_over(engine).await => Ok(()),
         "agent.change" => run(engine, link, Command::ChangePlan(given.text)),
         "agent.approve" => approve(engine, link, Steps::All).await,
         "agent.step" => approve(engine, link, Steps::One).await,
         "agent.skip" => engine.plan.mark(engine, StepState::Skipped, given.number).await,
         "agent.retry" => engine.plan.mark(engine, StepState::Open, given.number).await,
         "agent.answer" => {
+            engine.question.still_open(given.place.question)?;
             answer(engine, link, engine.question.answer(given.number, &given.text)?);
             Ok(())
         }

@@ -71,6 +71,12 @@ use sextant_store::workspace::root::Root;
 /// The time limit for a proxy's greeting.
 const HELLO: Duration = Duration::from_secs(10);
 
+/// The time in which an editor with options may follow one without.
+const OPTIONS: Duration = Duration::from_millis(300);
+
+/// The pause between two looks for it.
+const LOOK: Duration = Duration::from_millis(10);
+
 /// The time that language servers and edits have to end.
 const LEAVE: Duration = Duration::from_secs(1);
 
@@ -87,7 +93,7 @@ pub struct EngineParts {
     pub commands: Vec<CommandProvider>,
 }
 
-/// Reads the options of the first editor; `null` if it has none.
+/// Reads the options of the first proxy that has any; `null` if none has.
 pub type MakeParts = Box<dyn Fn(&Value, &Path) -> Result<EngineParts, Failure> + Send + Sync>;
 
 /// Lets other programs find the session, and returns its name.
@@ -219,6 +225,15 @@ impl EngineHost {
         if hello.root != self.setup.root.path() {
             let message = format!("this is the engine of {}", self.setup.root.path().display());
             return Err(Failure::new(FailureKind::Internal, message, again));
+        }
+        if hello.options.is_null() {
+            // Helix starts the servers of a file at once, and the options may stand under a slower one.
+            let opened = async {
+                while !self.session.initialized() {
+                    tokio::time::sleep(LOOK).await
+                }
+            };
+            tokio::time::timeout(OPTIONS, opened).await.ok();
         }
         let session = self.session.get_or_try_init(|| self.open(&hello)).await?;
         let root = self.setup.root.path();

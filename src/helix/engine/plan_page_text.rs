@@ -17,9 +17,18 @@ pub(super) struct PlanText {
     pub(super) done: usize,
     pub(super) of: usize,
     pub(super) failed: usize,
-    pub(super) question: Option<(String, Vec<String>)>,
+    pub(super) question: Option<PlanQuestion>,
     /// The end of the plan, or the reason why it could not be made.
     pub(super) note: String,
+}
+
+/// The question that a plan waits with.
+#[derive(Clone, Debug)]
+pub(super) struct PlanQuestion {
+    pub(super) text: String,
+    pub(super) options: Vec<String>,
+    /// Counts the questions of the session.
+    pub(super) number: u64,
 }
 
 impl PlanText {
@@ -41,7 +50,7 @@ impl PlanText {
         if !self.note.is_empty() {
             self.note.lines().filter(|line| !line.trim().is_empty()).for_each(&mut comment);
         }
-        if let Some((text, options)) = &self.question {
+        if let Some(PlanQuestion { text, options, .. }) = &self.question {
             comment(&format!("? {}", one_line(text)));
             for (number, option) in (1..).zip(options) {
                 comment(&format!("  {number}. {}", one_line(option)));
@@ -81,8 +90,8 @@ impl PlanText {
 
     /// The actions on offer in a page with these steps.
     pub(super) fn actions(&self, steps: &[(Step, Range)]) -> Vec<OwnAction> {
-        if let Some((_, options)) = &self.question {
-            return answers(options);
+        if let Some(PlanQuestion { options, number, .. }) = &self.question {
+            return answers(options, *number);
         }
         let everywhere = |title: &str, command: &str| action(None, title, command, Vec::new());
         if self.markdown.is_empty() && self.request.is_empty() {
@@ -142,9 +151,10 @@ const NO: &str = "no";
 
 /// The answers to a question, in the order of their numbers. A question for consent has its no first: the editor takes
 /// the first entry for a stray Enter.
-pub(super) fn answers(options: &[String]) -> Vec<OwnAction> {
+pub(super) fn answers(options: &[String], question: u64) -> Vec<OwnAction> {
     let one = |(index, option): (usize, &String)| {
-        action(None, &format!("Sextant: answer “{}”", one_line(option)), "agent.answer", vec![json!(index + 1)])
+        let arguments = vec![json!(index + 1), json!({"question": question})];
+        action(None, &format!("Sextant: answer “{}”", one_line(option)), "agent.answer", arguments)
     };
     let mut items: Vec<OwnAction> = options.iter().enumerate().map(one).collect();
     if options.last().is_some_and(|option| option == NO) {
@@ -252,7 +262,8 @@ mod tests {
     #[test]
     fn the_page_is_the_document_and_comments() {
         let mut shown = shown("paused");
-        shown.question = Some(("What now?\n--> x".into(), vec!["go on".into(), "leave it".into()]));
+        let options = vec!["go on".into(), "leave it".into()];
+        shown.question = Some(PlanQuestion { text: "What now?\n--> x".into(), options, number: 1 });
         let text = shown.text();
         let (plan, problems) = plan_document::read(&without_comments(&text));
         assert_eq!((plan.steps.len(), problems), (3, vec![]), "{text}");

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::engine::EngineHost;
 use crate::engine::links::{EngineLink, INFO};
+use crate::engine::plan_page_text::PlanQuestion;
 use crate::engine::typing_pause::REST;
 use crate::engine::{commands, helix_wording, plan_page_text};
 use crate::link::{EngineSays, OwnActions};
@@ -60,6 +61,8 @@ pub(super) struct QuestionAsked {
     words: std::sync::Mutex<String>,
     /// The count of questions: an answer to an earlier question is not accepted.
     number: AtomicU64,
+    /// The pages and files whose code actions answer it.
+    offered: std::sync::Mutex<Vec<String>>,
 }
 
 impl QuestionAsked {
@@ -81,8 +84,8 @@ impl QuestionAsked {
         let number = self.number.fetch_add(1, Ordering::SeqCst) + 1;
         self.offer(engine);
         if engine.plan.stands() {
-            let question = (asked.text.clone(), asked.options.clone());
-            engine.plan.set(engine, |shown| shown.question = Some(question));
+            let AskedQuestion { text, options, .. } = asked.clone();
+            engine.plan.set(engine, |shown| shown.question = Some(PlanQuestion { text, options, number }));
         }
         engine.answers.block(&engine.buffers, &asked.block());
         let Some(link) = engine.buffers.links.used_last() else { return };
@@ -119,9 +122,12 @@ impl QuestionAsked {
         }
     }
 
-    /// Offers the answers as code actions, or withdraws them if no question is open.
+    /// Offers the answers as code actions, or withdraws them if no question is open: also in the files where those of
+    /// an earlier question were.
     fn offer(&self, engine: &EngineHost) {
-        self.places(engine).iter().for_each(|uri| engine.offer(uri));
+        let places = self.places(engine);
+        let before = std::mem::replace(&mut *lock(&self.offered), places.clone());
+        before.iter().filter(|uri| !places.contains(uri)).chain(&places).for_each(|uri| engine.offer(uri));
     }
 
     /// The pages and files whose code actions answer it. The plan's page has its own.
@@ -131,7 +137,22 @@ impl QuestionAsked {
     }
 
     fn is(&self, number: u64) -> bool {
-        self.number.load(Ordering::SeqCst) == number
+        self.number() == number
+    }
+
+    fn number(&self) -> u64 {
+        self.number.load(Ordering::SeqCst)
+    }
+
+    /// # Errors
+    /// The question of this number is not open any more: its answer could mean a consent to something else.
+    pub(super) fn still_open(&self, number: Option<u64>) -> Result<(), Failure> {
+        match number.filter(|number| !self.is(*number)) {
+            Some(_) => {
+                Err(Failure::user("the question of this answer is closed", "space a shows the open one's answers"))
+            }
+            None => Ok(()),
+        }
     }
 
     /// The meaning of an answer: an option by its number, its words or their beginning, else words of the user's own.
@@ -163,7 +184,7 @@ impl EngineHost {
         }
         let answered = self.question.places(self).iter().any(|place| place == uri);
         let options = self.question.options().filter(|_| answered).unwrap_or_default();
-        let mut items = plan_page_text::answers(&options);
+        let mut items = plan_page_text::answers(&options, self.question.number());
         if uri == self.answers.page.uri() {
             items.extend(self.answers.blocks.actions());
         }

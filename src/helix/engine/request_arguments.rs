@@ -28,6 +28,8 @@ pub(super) struct GivenPlace {
     pub(super) range: Option<Range>,
     pub(super) symbols: Vec<String>,
     pub(super) workspace: bool,
+    /// For an answer: the number of its question in the session.
+    pub(super) question: Option<u64>,
     /// For an undo: only the parts that the user has not changed since.
     pub(super) partial: bool,
     /// The request must change nothing.

@@ -23,6 +23,9 @@ const TICK: Duration = Duration::from_millis(16);
 /// The largest page that is read back, in bytes.
 const LARGEST: u64 = 8 << 20;
 
+/// The bytes of its end by which a text that has lost its beginning is recognized.
+const TAIL: usize = 400;
+
 /// The number of tries of a change that the user's typing interrupts.
 const TRIES: u32 = 3;
 
@@ -180,7 +183,9 @@ impl EditorPage {
             return None;
         }
         let wanted = held.wanted.clone();
-        if now == shown {
+        // A conversation that holds the user's words is not Sextant's own text, however often it was put.
+        let is_ours = self.0.note.is_some() || held.base.is_empty() || shown == held.base;
+        if now == shown && is_ours {
             return Some((wanted.clone(), wanted));
         }
         // A new end comes behind the user's typing.
@@ -298,7 +303,10 @@ fn with_new_end(now: &str, base: &str, wanted: &str) -> Option<String> {
     let same = (0..=same).rev().find(|at| base.is_char_boundary(*at)).unwrap_or(0);
     let (old, new) = (&base[same..], &wanted[same..]);
     if same == 0 || old.contains("\n## ") {
-        return None;
+        // The first turns are gone from a long conversation.
+        let tail = &base[base.floor_char_boundary(base.len().saturating_sub(TAIL))..];
+        let at = wanted.rfind(tail).filter(|_| tail.len() >= TAIL)?;
+        return Some(format!("{now}{}", &wanted[at + tail.len()..]));
     }
     match now.rfind(old).filter(|_| !old.is_empty()) {
         Some(at) => Some(format!("{}{new}{}", &now[..at], &now[at + old.len()..])),

@@ -1,6 +1,7 @@
 //! What must never happen to somebody who types: a page that opens, or a question that a stray key answers.
 
-use serde_json::json;
+use serde_json::{Value, json};
+use sextant::editors::lsp::link::OwnAction;
 
 use crate::helix::with_model;
 use crate::nvim::ask::step;
@@ -97,4 +98,58 @@ async fn words_of_the_users_own_answer_a_question_and_stand_in_the_conversation(
     assert!(link.text(&page).contains("→ the number of days in a week\n"), "{}", link.text(&page));
     link.command("agent.answer", json!(["seven"]), Some(&uri));
     link.message("no question is open").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_to_a_question_before_is_no_answer_to_this_one() {
+    let project = Project::new(&[("a.py", TEXT), ("b.py", "x = 1\n")]);
+    let _engine = engine(&project);
+    let asks = |question: &str| json!({"question": question, "options": ["ten", "twelve"]});
+    let server = ModelServer::start([
+        calls("", &[("ask_user", asks("Which number?"))]),
+        calls("", &[("ask_user", asks("Delete the rest?"))]),
+        calls("As you wish.", &[]),
+    ])
+    .await;
+    let mut options = with_model(&server);
+    options["model"]["style"] = json!("conversation");
+    options["model"]["context"] = json!(64_000);
+    let mut link = EditorLink::with(&project, hello(&project, None, options)).await.expect("taken");
+    link.open("a.py");
+    link.open("b.py");
+    let (uri, other) = (link.uri("a.py"), link.uri("b.py"));
+    link.command("agent.ask", json!(["change it"]), Some(&uri));
+    link.message("Which number?").await;
+    let answers = |told: &Told, uri: &str| -> Vec<OwnAction> {
+        let all = told.actions.get(uri).into_iter().flatten();
+        all.filter(|action| action.command == "agent.answer").cloned().collect()
+    };
+    let offered = link.until("the answers", |told| Some(answers(told, &uri)).filter(|all| all.len() == 2)).await;
+    // The user goes on in another file, and answers from there.
+    link.command("agent.diagnostics", json!([]), Some(&other));
+    link.command("agent.answer", json!([1]), Some(&other));
+    link.message("Delete the rest?").await;
+    link.until("the new answers", |told| (answers(told, &other).len() == 2).then_some(())).await;
+    assert_eq!(answers(&link.told.lock().unwrap(), &uri), [], "where the question before was asked");
+    link.command(&offered[0].command, json!(offered[0].arguments), Some(&uri));
+    link.message("the question of this answer is closed").await;
+    assert_eq!(server.requests().len(), 2, "the second question is open");
+    link.command("agent.answer", json!([2]), Some(&other));
+    link.until("the end", |told| (told.progress.last()?["kind"] == "end").then_some(())).await;
+    let heard = server.requests()[2].body.to_string();
+    assert!(heard.contains("The user answers: ten") && heard.contains("The user answers: twelve"), "{heard}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_options_of_the_slower_server_count_and_the_quick_one_without_any_waits() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let _engine = engine(&project);
+    let server = ModelServer::start([says("It is so.")]).await;
+    let quick = EditorLink::with(&project, hello(&project, None, Value::Null));
+    let slow = EditorLink::with(&project, hello(&project, None, with_model(&server)));
+    let (quick, _slow) = tokio::join!(quick, slow);
+    let mut quick = quick.expect("taken");
+    quick.open("a.py");
+    quick.command("agent.ask", json!(["is it so?"]), Some(&quick.uri("a.py")));
+    quick.message("It is so.").await;
 }

@@ -34,6 +34,11 @@ fn what_the_user_typed_in_a_page_stays() {
     assert_eq!(target(&page("a", "a", "a"), "a"), None);
     assert_eq!(target(&page("a", "a", "ab"), "a and mine\n").as_deref(), Some("a and mine\nb"), "behind it");
     assert_eq!(target(&page("a", "a", "x"), "mine"), None, "other words are not put over it");
+    assert_eq!(target(&page("ab", "a, mine\nb", "abc"), "a, mine\nb").as_deref(), Some("a, mine\nbc"), "at each put");
+    let long = format!("# Sextant\n\n## one\n\n## two\n{}", "word ".repeat(100));
+    let shorter = format!("# Sextant\n{}more", &long["# Sextant\n\n## one\n".len()..]);
+    let typed = format!("{long}mine\n");
+    assert_eq!(target(&page(&long, &long, &shorter), &typed), Some(format!("{typed}more")), "its first turn is gone");
     // Thinking has become one line, and words follow.
     let (base, wanted) = ("a\n\n> long\n> thought", "a\n\n> short\n\nYes.");
     assert_eq!(
