@@ -293,6 +293,8 @@ mod tests {
         assert!(text.contains("name = \"typescript\"\nlanguage-servers = [\"sextant\"]"), "{text}");
         let (later, _) = changed(&text, &["typescript-language-server"]);
         assert!(later.contains("[\"sextant\", \"typescript-language-server\"]"), "{later}");
+        let (both, _) = changed("", &["typescript-language-server", "vtsls"]);
+        assert!(both.contains("name = \"tsx\"\nlanguage-servers = [\"vtsls\"]"), "{both}");
         let notes = languages(&mut later.parse().unwrap(), "sextant", |_| false, &wish);
         assert!(notes[0].contains("servers of its own"), "{notes:?}");
     }

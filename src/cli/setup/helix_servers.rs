@@ -23,6 +23,7 @@ pub(super) const SERVERS: &[HelixServer] = &[
     server("rust-analyzer", "rust-analyzer", &[]),
     server("gopls", "gopls", &[]),
     server("clangd", "clangd", &[]),
+    server("vtsls", "vtsls", &["--stdio"]),
     server("typescript-language-server", "typescript-language-server", &["--stdio"]),
     server("lua-language-server", "lua-language-server", &[]),
     server("bash-language-server", "bash-language-server", &["start"]),
@@ -39,7 +40,7 @@ pub(super) struct KnownLanguage {
     pub(super) groups: &'static [&'static [&'static str]],
 }
 
-const TYPESCRIPT: &[&[&str]] = &[&["typescript-language-server"]];
+const TYPESCRIPT: &[&[&str]] = &[&["vtsls", "typescript-language-server"]];
 
 pub(super) const LANGUAGES: &[KnownLanguage] = &[
     KnownLanguage { name: "python", groups: &[&["basedpyright", "pyright", "ty", "pylsp", "jedi"], &["ruff"]] },

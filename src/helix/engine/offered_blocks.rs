@@ -1,5 +1,6 @@
 //! Offers to apply the code blocks of the conversation, and applies the one that the user means.
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -57,11 +58,17 @@ impl OfferedBlocks {
         }
         let Some(open) = engine.answers.page.open(&engine.buffers) else { return };
         let mut blocks: Vec<FencedBlock> = fenced_blocks(&open.text);
+        let last = last_of_turn(&open.text, &blocks);
         blocks.retain(|block| !block.is_diff() && !block.text.trim().is_empty());
         let document = self.document(engine);
         let mut items = Vec::new();
         for block in blocks.split_off(blocks.len().saturating_sub(MOST)) {
-            items.push(self.action(engine, &block, document.as_deref()).await);
+            let mut item = self.action(engine, &block, document.as_deref()).await;
+            // The conversation opens at its end, below the block.
+            if let Some(range) = item.range.as_mut().filter(|_| last.as_ref() == Some(&block.lines)) {
+                range.end.line = u32::MAX;
+            }
+            items.push(item);
         }
         if std::mem::replace(&mut *lock(&self.items), items.clone()) != items {
             engine.offer(engine.answers.page.uri());
@@ -94,7 +101,8 @@ impl OfferedBlocks {
         }
     }
 
-    /// Applies the block at the given line of the conversation; from elsewhere the last one that is code.
+    /// Applies the block at the given line of the conversation, or the one above it that ends the last turn; from
+    /// elsewhere the last one that is code.
     ///
     /// # Errors
     /// No block is there, or a command runs.
@@ -108,10 +116,14 @@ impl OfferedBlocks {
         let page = &engine.answers.page;
         let text = page.open(&engine.buffers).map_or_else(|| page.wanted().into(), |open| open.text);
         let mut blocks = fenced_blocks(&text);
+        let last = last_of_turn(&text, &blocks);
         blocks.retain(|block| !block.is_diff());
         let in_page = named == Some(page.uri());
         let block = match given.place.first_line().filter(|_| in_page) {
-            Some(line) => blocks.into_iter().find(|block| block.lines.contains(&(line - 1))),
+            Some(line) => {
+                let is_above = |lines: &RangeInclusive<usize>| last.as_ref() == Some(lines) && *lines.end() < line - 1;
+                blocks.into_iter().find(|block| block.lines.contains(&(line - 1)) || is_above(&block.lines))
+            }
             None => blocks.pop(),
         };
         let none = || Failure::user("no code block is here", "agent.show opens the conversation; go to a block there");
@@ -137,4 +149,11 @@ impl OfferedBlocks {
             target: target.to_owned(),
         }
     }
+}
+
+/// The lines of the last block, from 0, unless another turn of the conversation begins behind it.
+fn last_of_turn(text: &str, blocks: &[FencedBlock]) -> Option<RangeInclusive<usize>> {
+    let lines = blocks.last()?.lines.clone();
+    let follows = text.lines().skip(lines.end() + 1).any(|line| line.starts_with("## "));
+    (!follows).then_some(lines)
 }

@@ -65,6 +65,24 @@ async fn a_block_is_offered_for_its_symbol_applied_there_and_taken_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn at_the_end_of_the_conversation_its_last_block_is_meant() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let answer = "Like this:\n\n```python\ndef add(self, x: int) -> int:\n    return 2 * x\n```\n\nThat is all.\n";
+    let server = ModelServer::start([says(answer)]).await;
+    let _engine = engine(&project);
+    let (mut link, page) = answered(&project, &server).await;
+    offer(&mut link, &page, OFFER).await;
+    let end = link.told.lock().unwrap().actions[&page].last().and_then(|action| action.range).expect("a range").end;
+    assert_eq!(end.line, u32::MAX, "as far as the page reaches");
+    let last = link.text(&page).lines().count();
+    link.command("agent.apply", json!([{"line": last}]), Some(&page));
+    link.message(":wa writes 1 buffer").await;
+    assert_eq!(link.text(&link.uri("cart.py")), CART.replace("        return x\n", "        return 2 * x\n"));
+    link.command("agent.apply", json!([{"line": 1}]), Some(&page));
+    link.message("no code block is here").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_block_is_for_the_file_of_its_request_wherever_the_user_has_been_since() {
     let project = Project::new(&[("cart.py", CART), ("big.py", "def other() -> int:\n    return 2\n")]);
     let answer = "Like this:\n\n```python\ndef add(self, x: int) -> int:\n    return 2 * x\n```\n";
