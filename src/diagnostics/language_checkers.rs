@@ -62,7 +62,7 @@ pub fn of_path(path: &str) -> Option<&'static LanguageCheckers> {
     CHECKERS.iter().find(|row| row.languages.contains(&language))
 }
 
-/// True if no checker of one file looks at the other: both are code, of languages that share no program.
+/// True if both files are code, of languages that share no program by themselves.
 pub fn are_apart(one: &str, other: &str) -> bool {
     match (of_path(one), of_path(other)) {
         (Some(one), Some(other)) => one.title != other.title,

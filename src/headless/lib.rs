@@ -33,7 +33,7 @@ use sextant_base::lock::lock;
 use sextant_diagnostics::command::CommandProvider;
 use sextant_diagnostics::command::background::{Commands, EditorText};
 use sextant_diagnostics::late_signal::LateSignal;
-use sextant_diagnostics::model::{DiagnosticsProvider, FileText, Report};
+use sextant_diagnostics::model::{DiagnosticsProvider, FileText, Reach, Report};
 use sextant_diagnostics::server::LanguageServer;
 use sextant_diagnostics::server::server_config::ServerConfig;
 use sextant_engine::api::{
@@ -361,6 +361,15 @@ impl Diagnostics for HeadlessEditor {
             loaded.extend(buffers.paths(&self.root).into_iter().filter(covered));
         }
         loaded.into_iter().collect()
+    }
+
+    async fn sharing(&self, edited: &[String], others: &[String]) -> Vec<String> {
+        let mut servers = self.deciding();
+        servers.retain(|server| server.reach() != Reach::File);
+        let share = |one: &str, other: &str| {
+            self.commands.share(one, other) || servers.iter().any(|server| server.covers(one) && server.covers(other))
+        };
+        others.iter().filter(|other| edited.iter().any(|file| share(file, other))).cloned().collect()
     }
 
     async fn probe(&self, edits: &[FileEdit], deadline: Deadline) -> Result<Vec<Report>, EditorError> {

@@ -365,6 +365,18 @@ impl Diagnostics for NvimEditor {
         loaded
     }
 
+    async fn sharing(&self, edited: &[String], others: &[String]) -> Vec<String> {
+        let absolute = |paths: &[String]| paths.iter().map(|path| self.absolute(path)).collect::<Vec<_>>();
+        let params = json!({"edited": absolute(edited), "others": absolute(others)});
+        let shared: Result<List<String>, _> = self.channel.call("sharing", &params, "clients", QUICK).await;
+        // Without an answer any client may look at them.
+        let shared = shared.map_or_else(|_| absolute(others), |list| list.0);
+        let is_shared = |other: &&String| {
+            shared.contains(&self.absolute(other)) || edited.iter().any(|file| self.commands.share(file, other))
+        };
+        others.iter().filter(is_shared).cloned().collect()
+    }
+
     async fn probe(&self, _edits: &[FileEdit], _deadline: Deadline) -> Result<Vec<Report>, EditorError> {
         Err(EditorError::Unsupported("asking about an edit before it is applied".into()))
     }

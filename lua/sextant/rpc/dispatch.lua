@@ -35,6 +35,7 @@ local handlers = {
   attached = { 'sextant.edit.buffers', 'attached' },
   marks = { 'sextant.edit.buffers', 'marks' },
   restore_marks = { 'sextant.edit.buffers', 'restore_marks' },
+  sharing = { 'sextant.lsp.shared_clients', 'sharing' },
   settle = { 'sextant.lsp.collect_diagnostics', 'collect' },
   fixes = { 'sextant.lsp.fixes', 'fixes' },
   fix_change = { 'sextant.lsp.fixes', 'change' },

@@ -96,6 +96,12 @@ impl Commands {
         self.commands.iter().any(|command| command.reach() != Reach::File && command.covers(path))
     }
 
+    /// True if one of those covers both files.
+    pub fn share(&self, one: &str, other: &str) -> bool {
+        let covers = |command: &CommandProvider| command.covers(one) && command.covers(other);
+        self.commands.iter().any(|command| command.reach() != Reach::File && covers(command))
+    }
+
     /// One report for each command that covers a file, before the deadline.
     pub async fn ask(&self, files: &[EditorText], deadline: Deadline) -> Vec<Report> {
         let mut runs = Vec::new();

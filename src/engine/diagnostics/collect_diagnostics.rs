@@ -198,10 +198,16 @@ pub(crate) async fn bystanders(editor: &dyn Editor, looked: &LookedFiles, edited
 }
 
 /// The same without the files whose checkers look at none of the edited ones: an answer that is still awaited there does
-/// not hold up an edit of another language.
+/// not hold up an edit of another language. A user may have given one server several languages.
 pub(crate) async fn affected(editor: &dyn Editor, looked: &LookedFiles, edited: &[String]) -> Vec<Document> {
     let mut others = bystanders(editor, looked, edited).await;
-    others.retain(|other| edited.is_empty() || edited.iter().any(|file| !are_apart(file, &other.path)));
+    let is_apart = |other: &&String| !edited.is_empty() && edited.iter().all(|file| are_apart(file, other));
+    let mut apart: Vec<String> = others.iter().map(|other| &other.path).filter(is_apart).cloned().collect();
+    if !apart.is_empty() {
+        let shared = editor.sharing(edited, &apart).await;
+        apart.retain(|path| !shared.contains(path));
+    }
+    others.retain(|other| !apart.contains(&other.path));
     others
 }
 

@@ -208,6 +208,10 @@ pub trait Diagnostics: Send + Sync {
     /// The loaded files that have a provider: those that an edit elsewhere may break.
     async fn loaded(&self) -> Vec<String>;
 
+    /// Those of the other files that a server or command of an edited file looks at as well. One that looks at single
+    /// files does not count.
+    async fn sharing(&self, edited: &[String], others: &[String]) -> Vec<String>;
+
     /// Like `diagnostics`, for a text that is not applied.
     async fn probe(&self, edits: &[FileEdit], deadline: Deadline) -> Result<Vec<Report>, EditorError>;
 }

@@ -184,3 +184,24 @@ async fn an_open_answer_about_another_language_is_in_no_answer_but_its_own_and_c
     assert!(talked[2].contains("this is new: error a.sh"), "{talked:#?}");
     assert!(outcome.summary.contains("1 new diagnostic"), "{}", outcome.summary);
 }
+
+/// The server publishes nothing again about a file that was not changed.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edit_waits_for_a_server_of_two_languages_about_a_file_of_the_other_one() {
+    let project = Project::new(&[("a.sh", "f() {\n  echo one\n}\n"), ("b.lua", "local x = 1\nreturn x\n")]);
+    let publish = json!({"publish": {"version": "same", "items": "scan"}});
+    let script = json!({"on": {"textDocument/didOpen": [publish], "textDocument/didChange": [publish]}});
+    let languages = vec!["shellscript".to_owned(), "lua".to_owned()];
+    let server = ServerConfig { languages, ..fake_config(&project.beside("fake"), &script) };
+    let chats = vec![
+        calls(&[("read_file", json!({"path": "a.sh"}))]),
+        calls(&[("edit_file", change("b.lua", "x = 1", "x = 2"))]),
+        calls(&[("done", json!({"answer": "Finished."}))]),
+    ];
+    let config = json!({"diagnostics": {"timeout_ms": 500, "start_timeout_ms": 60_000}});
+    let engine = TestEngine::new(&project, Setup { chats, config, servers: vec![server], ..Setup::default() });
+    let request = Request { text: "change it".into(), workspace: true, ..Request::default() };
+    engine.session.ask(&request, &engine.cancel).await.result.expect("it ran");
+    let talked: Vec<String> = engine.talked().iter().map(Talked::last).collect();
+    assert!(talked.iter().any(|told| told.contains("not known yet: fake (a.sh)")), "{talked:#?}");
+}

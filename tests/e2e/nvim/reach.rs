@@ -1,12 +1,14 @@
 //! What a task may reach, in a real Neovim: the cursor on a blank line, imports, and a file that the request names.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::nvim::ask::{options, step};
+use crate::nvim::gone::publishing;
 use crate::support::model_server::ModelServer;
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
-use crate::support::replies::change;
+use crate::support::replies::{change, says};
+use crate::support::servers::fake_config;
 
 const TEXT: &str =
     "import os\n\n\ndef alpha() -> int:\n    one = 1\n\n    return one\n\n\ndef beta() -> int:\n    return 2\n";
@@ -45,4 +47,25 @@ async fn symbol_imports_and_a_named_file_change_in_one_task_and_come_back_with_o
     assert_eq!((project.read("a.py"), project.read("b.py")), (after, OTHER.replace("alpha()\n", "alpha() + 1\n")));
     nvim.task("AgentUndo").await;
     assert_eq!(project.bytes(), before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edit_waits_for_a_client_of_two_languages_about_a_file_of_the_other_one() {
+    let project = Project::new(&[("a.sh", "f() {\n  echo one\n}\n"), ("b.lua", "local x = 1\nreturn x\n")]);
+    let server = ModelServer::start([edit("b.lua", "x = 1", "x = 2", true), says("done")]).await;
+    let command = Value::from(fake_config(&project.beside("fake"), &publishing(&json!("scan"))).command);
+    let options = format!(
+        "{{ publishes_once = {{ 'fake' }}, commands = {{}}, model = {{ provider = 'openai_compatible', model = 'm', \
+         base_url = '{}' }}, diagnostics = {{ timeout_ms = 3000, start_timeout_ms = 60000 }} }}",
+        server.url()
+    );
+    let mut nvim = Nvim::start(&project, &options, &[]).await;
+    let config = format!("cmd = vim.json.decode([==[{command}]==]), filetypes = {{ 'sh', 'lua' }}");
+    nvim.lua::<bool>(&format!("vim.lsp.config('fake', {{ {config} }}) vim.lsp.enable('fake') return true")).await;
+    nvim.edit("a.sh").await;
+    nvim.edit("b.lua").await;
+    nvim.task("AgentAsk! change x").await;
+    // It publishes nothing again about a file that was not changed.
+    let told = server.requests()[1].said_by("user").to_owned();
+    assert!(told.contains("not known yet: fake (a.sh, by guess only)"), "{told}");
 }

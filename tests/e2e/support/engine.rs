@@ -452,6 +452,10 @@ impl Diagnostics for Counted {
         self.calls.done(self.inner.loaded().await)
     }
 
+    async fn sharing(&self, edited: &[String], others: &[String]) -> Vec<String> {
+        self.inner.sharing(edited, others).await
+    }
+
     async fn probe(&self, edits: &[FileEdit], deadline: Deadline) -> Result<Vec<Report>, EditorError> {
         self.inner.probe(edits, deadline).await
     }
