@@ -94,12 +94,15 @@ pub enum Fact {
     /// It answers about the whole project from what it has read so far: it reports the indexing as progress, and
     /// publishes each open text once it has read it.
     AnswersWhileIndexing,
+    /// It looks at a text when that is opened or changed and at no other time, and reads the files that the text sources
+    /// from the disk (bash-language-server 5.8).
+    LooksOnce,
 }
 
 use Fact::{
-    AnswersEarly, AnswersPulls, AnswersWhileIndexing, ChangesByRange, CompilesBeside, HidesTrouble, NoChecker, OneFile,
-    OnlyHeaders, Preamble, PublishesAtPull, PublishesOnce, PullOfBuffer, StyleAsWarnings, TellsWhenLoaded,
-    WholePackage, WokenByRequest,
+    AnswersEarly, AnswersPulls, AnswersWhileIndexing, ChangesByRange, CompilesBeside, HidesTrouble, LooksOnce,
+    NoChecker, OneFile, OnlyHeaders, Preamble, PublishesAtPull, PublishesOnce, PullOfBuffer, StyleAsWarnings,
+    TellsWhenLoaded, WholePackage, WokenByRequest,
 };
 
 /// One tool.
@@ -161,7 +164,7 @@ const TOOLS: &[ToolFacts] = &[
     row(&["mypy", "dmypy", "pylsp-mypy"], "mypy", &[]),
     row(&["clangd"], "", &[PublishesOnce, Preamble, WokenByRequest, OnlyHeaders, AnswersWhileIndexing])
         .with_fatal(CLANG_FATAL, CLANG_WAY_OUT),
-    row(&["bashls", "bash-language-server"], "", &[PublishesOnce]),
+    row(&["bashls", "bash-language-server"], "", &[PublishesOnce, LooksOnce]),
     row(&["lua_ls", "lua-language-server", "sumneko.lua"], "", &[PublishesAtPull]),
     row(&["rust-analyzer", "rust_analyzer"], RUST, &[TellsWhenLoaded, CompilesBeside]),
     // Its compiler, a source of its own.

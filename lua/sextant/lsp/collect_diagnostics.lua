@@ -10,6 +10,7 @@ local publishes = require('sextant.lsp.publishes')
 local servers = require('sextant.lsp.servers')
 local unattached = require('sextant.lsp.unattached')
 local strategies = require('sextant.lsp.strategies')
+local texts = require('sextant.lsp.texts')
 
 local M = {}
 local api = vim.api
@@ -335,7 +336,8 @@ function M.collect(params, reply)
   for _, item in ipairs(params.files) do
     local buf = buffers.find(item.path)
     for _, client in ipairs(buf and vim.lsp.get_clients({ bufnr = buf, _uninitialized = true }) or {}) do
-      if not servers.knows(client, 'no_checker') and not (item.bystander and servers.leaves_others(client, edited)) then
+      local is_left = servers.leaves_others(client, edited) or texts.stands_alone(client, buf)
+      if not servers.knows(client, 'no_checker') and not (item.bystander and is_left) then
         asked[#asked + 1] = new_job(client, buf, item, paths, done, false)
         if servers.knows(client, 'compiles_beside') then
           asked[#asked + 1] = new_job(client, buf, item, paths, done, true)

@@ -70,13 +70,13 @@ local function learn_of_saves(client_id, uri)
   end
 end
 
--- clangd answers the closing of a document with an empty list without a version. All publishes of the closed document
--- come before it. It is not shown where the document is open again.
+-- The answer of clangd and of bash-language-server to the closing of a document is an empty list without a version. All
+-- publishes of the closed document come before it. It is not shown where the document is open again.
 local function ends_closed(client_id, params)
   local client = vim.lsp.get_client_by_id(client_id)
   local document = documents[client_id] and documents[client_id][params.uri]
   local is_open_again = document and document.closed and document.version >= 0
-  local ends = client and is_open_again and not params.version and servers.knows(client, 'preamble')
+  local ends = client and is_open_again and not params.version and servers.is_reopened(client)
   if ends then
     document.closed = nil
   end
@@ -337,9 +337,10 @@ function M.was_attached(buf)
   return had_client[buf] == true
 end
 
----@return sextant.Publish?
+---@return sextant.Publish? without a URI that of any document
 function M.last(client_id, uri)
-  return store[client_id] and store[client_id][uri]
+  local by_uri = store[client_id] or {}
+  return by_uri[uri or next(by_uri)]
 end
 
 --- The last change that may concern other documents, of those that were sent to the client. The relevant changes are

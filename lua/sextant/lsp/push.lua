@@ -52,17 +52,27 @@ function M.push(job)
   local uri = vim.uri_from_bufnr(job.buf)
   local id = job.client.id
   local asked_at = vim.uv.now()
-  local is_reopened = servers.knows(job.client, 'preamble') and preamble.keeps_headers(id, uri)
-  if is_reopened then
-    reopen.reopen(job.client, job.buf)
+  local is_reopened = false
+  local function reopen_if(due)
+    if due and not is_reopened then
+      is_reopened = true
+      reopen.reopen(job.client, job.buf)
+    end
   end
+  -- bash-language-server looks at none but the last of the texts that came before its start was over.
+  local function is_missed()
+    return servers.knows(job.client, 'looks_once') and not publishes.last(id, uri) and publishes.last(id) ~= nil
+  end
+  reopen_if(servers.knows(job.client, 'preamble') and preamble.keeps_headers(id, uri))
+  reopen_if(texts.is_due_again(job.client, job.buf) and not publishes.is_newest(id, uri))
+  reopen_if(is_missed())
   if servers.knows(job.client, 'woken_by_request') then
     -- A waiting request makes it look at once instead of waiting for more edits.
     job.client.rpc.request('textDocument/documentSymbol', { textDocument = { uri = uri } }, function() end)
   end
 
   local habits = {
-    one_file = servers.looks_at_one_file(job.client),
+    one_file = servers.looks_at_one_file(job.client) or texts.stands_alone(job.client, job.buf),
     once = servers.publishes_once(job.client),
     two_phase = servers.amends(job.client),
     reads_disk = reads_the_disk,
@@ -105,6 +115,10 @@ function M.push(job)
       return
     elseif at == uri then
       vim.schedule(look)
+    elseif at and is_missed() then
+      vim.schedule(function()
+        reopen_if(not jobs.is_over(job) and is_missed())
+      end)
     elseif not at and job.way == 'push' and servers.way(job.client, job.buf) ~= 'push' then
       -- It has registered for pulls meanwhile, so its publishes may be incomplete.
       job:begin()

@@ -1,4 +1,5 @@
---- Opens a document again, with the text that its server has: clangd then reads the headers before it publishes.
+--- Opens a document again, with the text that its server has: clangd then reads the headers before it publishes, and
+--- bash-language-server looks at the text again.
 local publishes = require('sextant.lsp.publishes')
 local texts = require('sextant.lsp.texts')
 

@@ -24,6 +24,7 @@ M.PULL = 'textDocument/diagnostic'
 ---| 'style_as_warnings'
 ---| 'whole_package'
 ---| 'answers_while_indexing'
+---| 'looks_once'
 
 ---@class sextant.Tool
 ---@field names string[] in lower case; `*name*` is every name with this in it
@@ -113,6 +114,13 @@ end
 ---@return boolean
 function M.knows(client, fact)
   return known_of(client).facts[fact] == true
+end
+
+--- True if a document of the client may be opened again, with the text that the server has.
+---@param client vim.lsp.Client
+---@return boolean
+function M.is_reopened(client)
+  return M.knows(client, 'preamble') or M.knows(client, 'looks_once')
 end
 
 --- True if the table of facts has a row of the client's server.

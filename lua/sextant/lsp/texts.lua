@@ -40,6 +40,38 @@ function M.has_unsaved_header(client, own)
   end)
 end
 
+-- True if a shell script may source another file. It is the rule of src/diagnostics/server/sourced_files.rs.
+---@param text string
+---@return boolean
+local function sources_others(text)
+  for word in text:gmatch('%S+') do
+    if word:find('source', 1, true) or word:sub(-1) == '.' and not word:sub(-2, -2):find('[%w\128-\255]') then
+      return true
+    end
+  end
+  return false
+end
+
+--- True if the client's diagnostics of a text depend on other files only through those that it sources.
+---@param client vim.lsp.Client
+---@param buf integer
+---@return boolean
+function M.stands_alone(client, buf)
+  return servers.knows(client, 'looks_once') and not sources_others(M.text_of(buf))
+end
+
+--- True if the client looks at a text once, and reads the files that this one sources from the disk: it has to get the
+--- text again, once all are written.
+---@param client vim.lsp.Client
+---@param buf integer
+---@return boolean
+function M.is_due_again(client, buf)
+  local is_open = vim.iter(pairs(client.attached_buffers)):any(function(other)
+    return other ~= buf and vim.bo[other].modified
+  end)
+  return servers.knows(client, 'looks_once') and not is_open and not M.stands_alone(client, buf)
+end
+
 --- The texts that an answer about a buffer depends on, by version; the answer is for these or invalid.
 ---@return string
 function M.texts_of(client, buf)

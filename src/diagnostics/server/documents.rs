@@ -17,6 +17,7 @@ use crate::model::FileText;
 use crate::server::header_files::{includes, is_header};
 use crate::server::language_id::language_id;
 use crate::server::received::SentDiagnostic;
+use crate::server::sourced_files::sources_others;
 use sextant_base::path;
 use sextant_base::positions::{Encoding, LineIndex};
 
@@ -92,6 +93,31 @@ pub(crate) struct OpenDocument {
 }
 
 impl OpenDocument {
+    fn new(uri: String, file: &FileText, epoch: u64, headers: u64) -> Self {
+        Self {
+            uri,
+            language: language_id(&file.path).to_owned(),
+            version: 1,
+            text: Arc::clone(&file.text),
+            changed: epoch,
+            published: Publishes::default(),
+            settled: None,
+            opened: 1,
+            saved: None,
+            directives: None,
+            headers,
+            open: true,
+        }
+    }
+
+    /// The same text as a new version.
+    fn send_again(&mut self, epoch: u64, by_range: Option<Encoding>) -> DocumentNotice {
+        self.version += 1;
+        (self.opened, self.changed) = (self.version, epoch);
+        self.published.since_sent.clear();
+        did_change(self, &self.text, by_range)
+    }
+
     pub(super) fn id(&self) -> TextDocumentIdentifier {
         TextDocumentIdentifier { uri: self.uri.as_str().into() }
     }
@@ -121,13 +147,18 @@ pub(crate) struct SentDocuments {
     /// The server keeps what it has read of the headers, and first answers from that (clangd): only a file that is
     /// opened again is read whole before the answer.
     pub keeps_headers: bool,
+    /// The server looks at a text when it gets it and at no other time: one that sources others is sent again after a
+    /// change elsewhere.
+    pub looks_once: bool,
+    /// True from the first publish of a process on.
+    heard: bool,
     /// The unit of positions of a server to which a whole text is sent as the range of the text before.
     pub by_range: Option<Encoding>,
 }
 
 impl SentDocuments {
     pub(crate) fn new(root: PathBuf) -> Self {
-        Self { root, files: HashMap::new(), epoch: 0, edits: 0, headers: 0, keeps_headers: false, by_range: None }
+        Self { root, ..Self::default() }
     }
 
     pub(crate) fn get(&self, path: &str) -> Option<&OpenDocument> {
@@ -164,6 +195,8 @@ impl SentDocuments {
             self.edits += 1;
         }
         let (epoch, by_range, headers) = (self.epoch, self.by_range, self.headers);
+        // It reads the sourced files from the disk.
+        let looks_again = self.looks_once && !self.files.values().any(|known| known.open && known.is_unsaved());
         for file in files {
             match self.files.get_mut(&file.path) {
                 Some(known) if known.open && self.keeps_headers && known.headers != headers => {
@@ -174,7 +207,10 @@ impl SentDocuments {
                     (known.settled, known.directives) = (None, None);
                     notices.push(did_open(known));
                 }
-                Some(known) if known.open && *known.text == *file.text => {}
+                Some(known) if known.open && *known.text == *file.text => {
+                    let is_due = looks_again && known.changed != epoch && sources_others(&known.text);
+                    notices.extend(is_due.then(|| known.send_again(epoch, by_range)));
+                }
                 Some(known) => {
                     let was_open = std::mem::replace(&mut known.open, true);
                     let before = std::mem::replace(&mut known.text, Arc::clone(&file.text));
@@ -188,20 +224,7 @@ impl SentDocuments {
                 }
                 None => {
                     let Some(uri) = path::to_uri(&self.root.join(&file.path)) else { continue };
-                    let document = OpenDocument {
-                        uri,
-                        language: language_id(&file.path).to_owned(),
-                        version: 1,
-                        text: Arc::clone(&file.text),
-                        changed: epoch,
-                        published: Publishes::default(),
-                        settled: None,
-                        opened: 1,
-                        saved: None,
-                        directives: None,
-                        headers,
-                        open: true,
-                    };
+                    let document = OpenDocument::new(uri, file, epoch, headers);
                     notices.push(did_open(&document));
                     self.files.insert(file.path.clone(), document);
                 }
@@ -212,6 +235,7 @@ impl SentDocuments {
 
     /// Forgets the publishes of an earlier process and opens every file again.
     pub(crate) fn reopen(&mut self) -> Vec<DocumentNotice> {
+        self.heard = false;
         let mut notices = Vec::new();
         let headers = self.headers;
         for document in self.files.values_mut().filter(|document| document.open) {
@@ -221,6 +245,17 @@ impl SentDocuments {
             notices.push(did_open(document));
         }
         notices
+    }
+
+    /// At the first publish, sends the texts again that a server may have missed: bash-language-server looks at none but
+    /// the last of those that came before its start was over.
+    pub(crate) fn missed(&mut self) -> Vec<DocumentNotice> {
+        if !self.looks_once || std::mem::replace(&mut self.heard, true) {
+            return Vec::new();
+        }
+        let by_range = self.by_range;
+        let open = self.files.values().filter(|document| document.open && document.published.since_sent.is_empty());
+        open.map(|document| did_change(document, &document.text, by_range)).collect()
     }
 
     pub(crate) fn saved(&mut self, path: &str) -> Option<DocumentNotice> {
@@ -318,79 +353,4 @@ fn did_change(document: &OpenDocument, before: &str, by_range: Option<Encoding>)
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::server::received;
-
-    fn file(path: &str, text: &str) -> FileText {
-        FileText { path: path.into(), text: text.into() }
-    }
-
-    fn methods(notices: &[DocumentNotice]) -> Vec<&str> {
-        notices.iter().map(|notice| notice.method.trim_start_matches("textDocument/")).collect()
-    }
-
-    #[test]
-    fn a_whole_text_is_sent_as_the_range_of_the_one_before_where_a_server_needs_that() {
-        let mut documents = SentDocuments::new("/w".into());
-        documents.by_range = Some(Encoding::Utf16);
-        documents.sync(&[file("a.py", "1\nü𝄞")]);
-        let change = &documents.sync(&[file("a.py", "1")])[0].params["contentChanges"][0];
-        assert_eq!(change["range"]["end"], json!({"line": 1, "character": 3}));
-        assert_eq!((&change["range"]["start"]["line"], &change["text"]), (&json!(0), &json!("1")));
-    }
-
-    #[test]
-    fn versions_only_go_up_over_changes_closing_and_a_new_process() {
-        let mut documents = SentDocuments::new("/w".into());
-        let notices = documents.sync(&[file("a.py", "1"), file("b.py", "1")]);
-        assert_eq!(methods(&notices), ["didOpen", "didOpen"]);
-        assert_eq!(notices[0].params["textDocument"]["version"], 1);
-        assert!(documents.sync(&[file("a.py", "1")]).is_empty());
-        assert_eq!(documents.epoch, 0, "the same text is not a change");
-        assert_eq!(methods(&documents.sync(&[file("a.py", "2")])), ["didChange"]);
-        assert_eq!((documents.epoch, documents.get("b.py").unwrap().changed), (1, 0));
-        assert_eq!(methods(documents.close("a.py").as_slice()), ["didClose"]);
-        assert!(documents.get("a.py").is_none());
-        let notices = documents.sync(&[file("a.py", "2")]);
-        assert_eq!((methods(&notices), &notices[0].params["textDocument"]["version"]), (vec!["didOpen"], &json!(3)));
-        assert_eq!(documents.reopen().len(), 2);
-        assert_eq!(documents.get("a.py").unwrap().version, 3);
-    }
-
-    #[test]
-    fn a_written_header_has_the_others_opened_again_where_a_server_keeps_what_it_read() {
-        let mut documents = SentDocuments::new("/w".into());
-        documents.sync(&[file("a.h", "1"), file("a.cc", "1"), file("b.cc", "1")]);
-        assert_eq!(methods(&documents.sync(&[file("a.h", "2"), file("a.cc", "2")])), ["didChange", "didChange"]);
-        documents.keeps_headers = true;
-        documents.reopen();
-        let notices = documents.sync(&[file("a.h", "3"), file("a.cc", "3")]);
-        assert_eq!(methods(&notices), ["didClose", "didOpen", "didClose", "didOpen"]);
-        assert_eq!(notices[3].params["textDocument"]["version"], 3);
-        assert_eq!(methods(&documents.sync(&[file("a.cc", "4")])), ["didChange"]);
-        documents.changed_on_disk(std::iter::once("c.cc"));
-        assert_eq!(methods(&documents.sync(&[file("b.cc", "1")])), ["didClose", "didOpen"], "the same text");
-        documents.changed_on_disk(["lib/closed.hpp", "c.cc"].into_iter());
-        assert_eq!(methods(&documents.sync(&[file("a.cc", "4"), file("a.cc", "4")])), ["didClose", "didOpen"]);
-    }
-
-    #[test]
-    fn publishes_of_an_earlier_text_and_of_strangers_are_not_kept() {
-        let mut documents = SentDocuments::new("/w".into());
-        documents.sync(&[file("ü a.py", "1")]);
-        let now = Instant::now();
-        let mut publish = |uri| documents.publish(uri, Some(1), Arc::default(), now);
-        assert_eq!(publish("file:///w/%C3%BC%20a.py").as_deref(), Some("ü a.py"));
-        assert_eq!(publish("file:///w/b.py"), None);
-        assert_eq!(publish("file:///etc/b.py"), None);
-        for sent in [json!({"uri": 3}), json!({"uri": "file:///w/b.py", "diagnostics": null}), json!(null)] {
-            assert!(received::read::<received::Publish>(&sent).is_none());
-        }
-        assert_eq!(documents.get("ü a.py").unwrap().published.since_sent.len(), 1);
-        documents.sync(&[file("ü a.py", "2")]);
-        assert!(documents.get("ü a.py").unwrap().published.since_sent.is_empty());
-    }
-}
+mod tests;

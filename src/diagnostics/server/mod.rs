@@ -27,6 +27,7 @@ pub mod server_code_actions;
 pub mod server_config;
 mod server_status;
 mod settle;
+mod sourced_files;
 mod supervise;
 
 use std::collections::HashMap;
@@ -309,6 +310,7 @@ impl Inner {
             }
         }
         drop(documents);
+        self.tell(SentDocuments::missed);
         self.bump();
     }
 

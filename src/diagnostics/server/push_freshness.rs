@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crate::model::{Freshness, Reach};
 use crate::server::documents::{OpenDocument, Published};
 use crate::server::header_files::directives;
+use crate::server::sourced_files::sources_others;
 use crate::server_facts::QUIET;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub(super) struct Habits {
     pub preamble: bool,
     /// Edits of other files concern one only through headers; how many of those were written.
     pub headers: Option<u64>,
+    /// It looks at a text when it gets it, and other files matter only to one that sources them.
+    pub looks_once: bool,
     /// It gets saves and not changes: the version that it names is that of the opening.
     pub reads_disk: bool,
 }
@@ -38,7 +41,8 @@ pub(super) struct Habits {
 pub(super) fn judge(document: &OpenDocument, epoch: u64, habits: Habits, now: Instant) -> SettleVerdict {
     let ours = |publish: &Published| publish.version == Some(document.version);
     // A version proves nothing about the other files: it proves freshness only if none that matters changed since.
-    let is_alone = habits.reach == Reach::File || habits.headers == Some(document.headers);
+    let sources_none = habits.looks_once && !sources_others(&document.text);
+    let is_alone = sources_none || habits.reach == Reach::File || habits.headers == Some(document.headers);
     let proves = !habits.reads_disk && (is_alone || document.changed == epoch);
     let since = |publish: &Published| publish.epoch == epoch || habits.reach == Reach::File;
     let last = |wanted: &dyn Fn(&Published) -> bool| document.published.since_sent.iter().rposition(wanted);
@@ -90,6 +94,7 @@ mod tests {
         once: true,
         preamble: false,
         headers: None,
+        looks_once: false,
         reads_disk: false,
     };
 
@@ -176,6 +181,16 @@ mod tests {
         };
         assert_eq!(at(0), SettleVerdict::Settled(0, Freshness::Versioned));
         assert_eq!(at(1), SettleVerdict::Wait(None));
+    }
+
+    #[test]
+    fn after_a_change_elsewhere_the_version_is_proof_for_a_script_that_sources_nothing() {
+        let start = Instant::now();
+        let bash = Habits { looks_once: true, ..PLAIN };
+        let mut script = document(&[(Some(3), 0, 5)], start);
+        assert_eq!(judge(&script, 6, bash, start), SettleVerdict::Settled(0, Freshness::Versioned));
+        script.text = Arc::from(". lib.sh\n");
+        assert_eq!(judge(&script, 6, bash, start), SettleVerdict::Wait(None));
     }
 
     #[test]

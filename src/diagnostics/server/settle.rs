@@ -193,6 +193,7 @@ pub(super) fn habits(inner: &Inner, run: &ServerConnection, headers: u64) -> Hab
         once: inner.config.publishes_once || run.knows(Fact::PublishesOnce),
         preamble: run.knows(Fact::Preamble),
         headers: run.knows(Fact::OnlyHeaders).then_some(headers),
+        looks_once: run.knows(Fact::LooksOnce),
         reads_disk: run.reads_the_disk(),
     }
 }

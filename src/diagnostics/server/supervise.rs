@@ -82,6 +82,7 @@ fn introduce(inner: &Inner, run: &Arc<ServerConnection>) {
     let mut documents = lock(&inner.documents);
     documents.by_range = run.knows(Fact::ChangesByRange).then_some(run.encoding);
     documents.keeps_headers = run.knows(Fact::Preamble);
+    documents.looks_once = run.knows(Fact::LooksOnce);
     run.connection.notify::<InitializedNotification>(&InitializedParams {});
     if !inner.config.settings.is_null() {
         let params = DidChangeConfigurationParams { settings: inner.config.settings.clone() };

@@ -6,6 +6,7 @@ mod hidden_symbols;
 mod indexing;
 mod members;
 pub(crate) mod rows;
+pub(crate) mod shell;
 mod small_replies;
 mod spelled;
 mod unasked;

@@ -2,6 +2,7 @@
 
 use crate::languages::headers;
 use crate::languages::rows::{ROWS, Row};
+use crate::languages::shell;
 use crate::mcp::replace;
 use crate::nvim::ask::step;
 use crate::support::model_server::ModelServer;
@@ -129,4 +130,31 @@ async fn an_edit_behind_an_include_that_is_not_found_is_not_called_clean() {
         );
         assert!(summary.contains(&why) && !summary.contains("0 new"), "{summary}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn scripts_that_are_open_are_known_after_each_edit_of_another_one() {
+    let project = Project::new(&shell::FILES);
+    let edit = |file, old, new| step("edit_file", replace(file, old, new), false);
+    let replies = [
+        edit("main.sh", "\"run\"", "\"ran\""),
+        edit("lib.sh", "name=world\nexport name\n", ""),
+        edit("lib.sh", "greet() {", "name=world\nexport name\ngreet() {"),
+    ];
+    let model = ModelServer::start(replies).await;
+    let bash = ROWS.iter().find(|row| row.name == "bash").expect("the shell");
+    let mut nvim = open(&project, &Row { file: "other.sh", ..*bash }, &model).await;
+    nvim.edit("lib.sh").await;
+    nvim.edit("main.sh").await;
+    for (file, counts) in [
+        ("main.sh", "0 new diagnostics, 0 fixed"),
+        ("lib.sh", "1 new diagnostic"),
+        ("lib.sh", "0 new diagnostics, 1 fixed"),
+    ] {
+        let summary = nvim.task(&format!("AgentAsk {file}: another word")).await;
+        let answer = nvim.answer().await;
+        assert!(summary.contains(counts) && !answer.contains("not known"), "{file}: {summary}\n{answer}");
+    }
+    let shown = "return #vim.diagnostic.get(vim.fn.bufnr('other.sh'))";
+    assert_eq!(nvim.lua::<usize>(shown).await, 0, "no list is left from before, and none stands twice");
 }
