@@ -15,6 +15,10 @@ local METHOD_NOT_FOUND = -32601
 -- work of its own is taken for that.
 local OWN_PROGRESS_MS = 500
 
+-- The time in which a server may still read a text that it has published nothing about, and the pause before it is asked
+-- again. bash-language-server answers with nothing until it has. src/diagnostics/server/name_requests.rs has the same.
+local READS_MS, AGAIN_MS = 3000, 100
+
 ---@type table<integer, fun()> how a question that is open is called off, by its number
 local open = {}
 
@@ -100,9 +104,33 @@ local function unread(client, params)
   return background_work.unread(client, unpublished)
 end
 
+-- Asks once more if the server has answered with nothing about a text that it may not have read yet.
+local function asks_again(job, params, value)
+  local is_nothing = value == nil or type(value) == 'table' and next(value) == nil
+  local since = vim.uv.now() - job.began
+  local is_unread = servers.way(job.client, job.buf) == 'push'
+    and not publishes.last(job.client.id, vim.uri_from_bufnr(job.buf))
+  if
+    not (is_nothing and is_unread and params.spans_project)
+    or since >= math.min(READS_MS, params.reading_ms)
+    or job.answer
+  then
+    return false
+  end
+  job.request = nil
+  vim.defer_fn(function()
+    if not job.answer then
+      job.ask()
+    end
+  end, AGAIN_MS)
+  return true
+end
+
 local function take(job, params, value)
   if not vim.api.nvim_buf_is_loaded(job.buf) or vim.b[job.buf].changedtick ~= params.version then
     return set(job, 'outdated')
+  elseif asks_again(job, params, value) then
+    return
   end
   if vim.islist(value) and #value > params.most then
     value = vim.list_slice(value, 1, params.most)
@@ -162,10 +190,11 @@ local function ask(job, params)
   end
   if params.method == RENAME and client:supports_method(PREPARE, buf) then
     return request(job, PREPARE, question, function(value)
-      if neovim.value(value) == nil then
-        return set(job, 'refused', { message = 'this cannot be renamed' })
+      if neovim.value(value) ~= nil then
+        put()
+      elseif not asks_again(job, params, nil) then
+        set(job, 'refused', { message = 'this cannot be renamed' })
       end
-      put()
     end)
   end
   put()
@@ -183,6 +212,7 @@ local function begin(job, params)
       return
     end
     job.asked = true
+    job.began = job.began or vim.uv.now()
     ask(job, params)
   end
 end
@@ -278,6 +308,12 @@ function M.look_up(params, reply)
         vim.schedule(look)
       end,
     }
+    local job = jobs[#jobs]
+    job.ask = function()
+      if not closed then
+        ask(job, params)
+      end
+    end
   end
   open[params.id] = close
   publishes.watch()

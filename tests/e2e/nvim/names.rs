@@ -176,6 +176,8 @@ impl Scripted {
 }
 
 const HOVER: &str = "textDocument/hover";
+const RENAME: &str = "textDocument/rename";
+const PREPARE: &str = "textDocument/prepareRename";
 
 fn hovers(encoding: &str, on: Value) -> Value {
     json!({"capabilities": {"hoverProvider": true, "positionEncoding": encoding}, "on": {HOVER: on}})
@@ -280,7 +282,6 @@ async fn a_question_that_is_called_off_or_outlived_by_its_text_is_answered_with_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_dies_or_answers_a_text_gone_by_changes_nothing() {
-    const RENAME: &str = "textDocument/rename";
     const TEXT: &str = "def f():\n    return f\n";
     let edit =
         json!({"range": {"start": {"line": 0, "character": 4}, "end": {"line": 0, "character": 5}}, "newText": "g"});
@@ -327,4 +328,29 @@ async fn a_rename_and_its_undo_leave_no_error_in_an_open_file_out_of_sight() {
     nvim.task("AgentUndo").await;
     assert_eq!(nvim.lua::<i64>("return #vim.fn.getqflist()").await, 0);
     assert_eq!(nvim.lua::<i64>(unknown).await, 0, "after the undo");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_may_not_have_read_the_text_yet_is_asked_again_until_it_has() {
+    let (nothing, renamed) = (json!([{"reply": null}]), json!([{"reply": {"changes": {}}}]));
+    let publish = json!({"publish": {"version": "same", "items": "scan"}});
+    let server = |on: Value| json!({"capabilities": {"renameProvider": {"prepareProvider": true}}, "on": on});
+    let unread = json!({PREPARE: [nothing, nothing, [{"reply": {"placeholder": "f"}}]], RENAME: renamed});
+    let read = json!({"textDocument/didOpen": [publish], PREPARE: nothing});
+    for (script, how, asked) in [(unread, "answered", 3), (read, "refused", 1)] {
+        let mut scripted = Scripted::start("x = 1\n", "{}", &[("bash", server(script))]).await;
+        if asked == 1 {
+            let published = "return (vim.wait(20000, function()
+              local client = vim.lsp.get_clients({ name = 'bash' })[1]
+              return client and require('sextant.lsp.publishes').last(client.id, vim.uri_from_bufnr(0)) ~= nil
+            end, 5))";
+            assert!(scripted.nvim.lua::<bool>(published).await);
+        }
+        let ask = json!({"id": 1, "method": RENAME, "new_name": "g", "line": 0, "column": 0, "ms": 30000,
+            "spans_project": true, "reading_ms": 20000});
+        scripted.nvim.lua::<bool>(&format!("_G.ask(vim.json.decode([==[{ask}]==])) return true")).await;
+        let answer = scripted.nvim.wait("answer").await;
+        assert_eq!(answer["answers"][0]["how"], how, "{answer}");
+        assert_eq!(scripted.sent("bash", PREPARE).len(), asked);
+    }
 }
