@@ -121,8 +121,8 @@ pub(crate) async fn before_edit(
     edited: &[Document],
     asked: &[Document],
     wanted: &[EditRequest],
+    reach: EditReach,
 ) -> ReachedFiles {
-    let reach = reach_of(&hub.workspace, &hub.looked, changes(wanted)).await;
     let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
     if reach == EditReach::default() || !looks_further(hub, &paths).await {
         return ReachedFiles::default();

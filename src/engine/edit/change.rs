@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::diagnostics::{collect_diagnostics, reached, step_verdict};
 use crate::edit::look_ahead::{LookedAhead, look_ahead, texts_before};
-use crate::edit::{edit_guard, edit_transaction, permissions, preview, review_before, rollback, stale_edit};
+use crate::edit::{
+    edit_guard, edit_transaction, large_files, permissions, preview, review_before, rollback, stale_edit,
+};
 use crate::editor::editor_error::EditorError;
 use crate::editor::{Applied, Document, Editor};
 use crate::plan::work_mode::Mode;
@@ -171,12 +173,13 @@ async fn attempt(
     let checked = edits.workspace.config.diagnostics.on_edit;
     let in_burst = work.reports.deferred.is_some();
     let mut burst = work.reports.deferred.clone().unwrap_or_default();
-    let mut ahead = LookedAhead { bystanders: Vec::new(), unheard: Unlooked::default(), deadline };
+    let (unheard, spared) = (Unlooked::default(), Vec::new());
+    let mut ahead = LookedAhead { bystanders: Vec::new(), unheard, spared, deadline };
     if checked {
         let in_burst = in_burst && !burst.lacks(wanted);
         ahead = look_ahead(edits, &mut work.reports.elsewhere, wanted, &mut burst, in_burst, deadline).await;
     }
-    let LookedAhead { bystanders, unheard, deadline } = ahead;
+    let LookedAhead { bystanders, unheard, spared, deadline } = ahead;
     // From this edit on an answer is no longer about the step before it alone.
     step_verdict::renew_last(edits, work).await;
     remember(work, wanted, &mut burst, in_burst, &collect_diagnostics::known(&edits.hub).await);
@@ -208,7 +211,7 @@ async fn attempt(
         }
     };
     let (mut notes, created) = (left_out(&edits.hub.looked, wanted), work.reports.created.clone());
-    notes.extend(unkept.then(|| UNKEPT.to_owned()));
+    notes.extend(unkept.then(|| UNKEPT.to_owned()).into_iter().chain(large_files::words(&spared)));
     Ok(EditOutcome { checkpoint, applied, symbols, imports, notes, verdict, created, before })
 }
 

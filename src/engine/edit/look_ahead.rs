@@ -1,6 +1,7 @@
 //! The look right before an edit: the edited files, and those in its reach.
 
 use crate::diagnostics::{collect_diagnostics, reached};
+use crate::edit::large_files;
 use crate::editor::Document;
 use crate::state::edit_baseline::Baseline;
 use crate::state::edit_request::EditRequest;
@@ -13,6 +14,8 @@ use sextant_base::deadline::Deadline;
 pub(crate) struct LookedAhead {
     pub(crate) bystanders: Vec<Document>,
     pub(crate) unheard: Unlooked,
+    /// Open files that are not asked about.
+    pub(crate) spared: Vec<String>,
     /// The rest of the deadline, or all of it again.
     pub(crate) deadline: Deadline,
 }
@@ -33,14 +36,18 @@ pub(crate) async fn look_ahead(
     reached::keep_open(&edits.hub.looked, &paths.iter().map(String::as_str).collect()).await;
     let mut bystanders =
         collect_diagnostics::affected(edits.workspace.editor.as_ref(), &edits.hub.looked, &paths).await;
+    let reach = reached::reach_of(&edits.workspace, &edits.hub.looked, reached::changes(wanted)).await;
+    let mut spared = large_files::take_out(&mut bystanders, wanted, &reach, &*edits.hub.ledger.lock().await);
     if !in_burst {
         let edited = texts_before(wanted);
         let looked = collect_diagnostics::before_edit(&edits.hub, &edited, &bystanders, deadline).await;
         burst.stale.extend(looked.stale);
         unheard = Unlooked::of(looked.unheard, "", false);
         deadline = looked.deadline;
+        // Now they are known, where they were not before.
+        spared.extend(large_files::take_out(&mut bystanders, wanted, &reach, &*edits.hub.ledger.lock().await));
     }
-    let mut reached = reached::before_edit(&edits.hub, &texts_before(wanted), &bystanders, wanted).await;
+    let mut reached = reached::before_edit(&edits.hub, &texts_before(wanted), &bystanders, wanted, reach).await;
     reached.take_earlier(
         reached::others(edits.workspace.editor.as_ref(), &edits.hub.looked, &burst.reached, &paths).await,
     );
@@ -48,7 +55,7 @@ pub(crate) async fn look_ahead(
     burst.take_reach(reached.paths(), reached.open, &reached.unlooked, reached.stale);
     elsewhere.unrelated.extend(reached.unrelated);
     bystanders.extend(reached.documents);
-    LookedAhead { bystanders, unheard, deadline }
+    LookedAhead { bystanders, unheard, spared, deadline }
 }
 
 /// The files that edits change, as they are before.

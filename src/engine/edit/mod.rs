@@ -7,6 +7,7 @@ pub(crate) mod edit_guard;
 pub(crate) mod edit_transaction;
 pub(crate) mod file_ownership;
 pub(crate) mod idempotent_edit;
+mod large_files;
 pub(crate) mod look_ahead;
 pub(crate) mod lost_edits;
 pub(crate) mod permissions;

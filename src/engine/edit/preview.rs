@@ -91,7 +91,8 @@ async fn look_ahead(hub: &DiagnosticsHub, wanted: &[EditRequest]) -> Result<Verd
     let edited = texts_before(wanted);
     let mut bystanders = collect_diagnostics::affected(hub.workspace.editor.as_ref(), &hub.looked, &paths).await;
     collect_diagnostics::before_edit(hub, &edited, &bystanders, Deadline::after_ms(limit)).await;
-    let reached = reached::before_edit(hub, &edited, &bystanders, wanted).await;
+    let reach = reached::reach_of(&hub.workspace, &hub.looked, reached::changes(wanted)).await;
+    let reached = reached::before_edit(hub, &edited, &bystanders, wanted, reach).await;
     let deadline = reached.deadline(Deadline::after_ms(limit), limit);
     let looked_at: BTreeSet<String> = reached.documents.iter().map(|document| document.path.clone()).collect();
     bystanders.extend(reached.documents);

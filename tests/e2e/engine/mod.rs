@@ -14,6 +14,7 @@ mod forget;
 mod hidden_by_errors;
 mod history;
 mod injection;
+mod large_files;
 mod late_outcomes;
 mod limits;
 mod long;
