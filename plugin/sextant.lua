@@ -7,7 +7,8 @@ vim.g.loaded_sextant = true
 -- The servers' publishes are noted from the first one on, so that an edit has something to be compared with.
 vim.api.nvim_create_autocmd('LspAttach', {
   once = true,
-  callback = function()
+  callback = function(args)
+    require('sextant.lsp.client_starts').watch(args.data.client_id)
     require('sextant.lsp.publishes').watch()
   end,
 })

@@ -28,15 +28,10 @@ use sextant_engine::api::{
     Applied, Diagnostics, Document, Documents, EditorError, Event, FileEdit, HalfDone, HeldFile, Save, Ui,
 };
 use sextant_store::workspace::outside_changes::OutsideChanges;
-use sextant_store::workspace::root::Root;
 use sextant_text::edits::apply_text::apply;
 
 /// The time limit of an answer that waits for Neovim alone.
 pub(super) const QUICK: Duration = Duration::from_secs(5);
-
-/// Most changes of other programs that the editor's clients are notified of at one look. Neovim's main loop waits for
-/// the look-up of each file's type.
-const MOST_CHANGES: usize = 500;
 
 /// The note of a late report that corrects an answer already given; the question is no longer open.
 pub const AMENDED: &str = "the server amended its earlier report on this text";
@@ -49,7 +44,7 @@ pub struct NvimEditor {
     texts: Mutex<HashMap<String, (i64, Arc<str>)>>,
     late: Mutex<Waiting>,
     /// The source files as the editor's clients may know them.
-    outside: Arc<Mutex<OutsideChanges>>,
+    pub(super) outside: Arc<Mutex<OutsideChanges>>,
     /// The commands that are asked beside the editor's clients.
     pub(super) commands: Commands,
 }
@@ -71,15 +66,6 @@ impl NvimEditor {
     pub fn take_late(&self, entry: ClientReport) {
         lock(&self.late).add(entry);
         self.commands.signal().raise();
-    }
-
-    /// The source files that came, changed or went since the last look. Neovim watches no files on most systems.
-    async fn changed_outside(&self) -> Vec<Value> {
-        let (outside, root) = (Arc::clone(&self.outside), self.root.clone());
-        let take = move || Root::new(&root).map(|root| lock(&outside).take(&root, |_| true)).unwrap_or_default();
-        let changes = tokio::task::spawn_blocking(take).await.unwrap_or_default();
-        let changes = changes.iter().take(MOST_CHANGES);
-        changes.map(|(path, kind)| json!({"path": self.absolute(path), "type": kind})).collect()
     }
 
     pub(super) fn owns(&self, absolute: &str) -> bool {

@@ -19,6 +19,7 @@ mod nvim_marks;
 mod nvim_requests;
 mod nvim_wording;
 mod offers;
+mod outside_files;
 mod text_pages;
 mod write_recovery;
 

@@ -3,6 +3,7 @@
 --
 -- Neovim sends a text to the attached clients alone, and on most systems it watches no files for the others.
 local buffers = require('sextant.edit.buffers')
+local client_starts = require('sextant.lsp.client_starts')
 local neovim = require('sextant.neovim')
 local preamble = require('sextant.lsp.preamble')
 local servers = require('sextant.lsp.servers')
@@ -133,16 +134,31 @@ local function takes(client, path)
   return type(types) ~= 'table' or vim.list_contains(types, vim.filetype.match({ filename = path }))
 end
 
+-- True if a client has the text of a file, or has read the disk after the change.
+---@param client vim.lsp.Client
+---@param change sextant.OutsideChange
+local function has(client, change)
+  local buf = buffers.find(change.path)
+  local is_attached = buf ~= nil and client.attached_buffers[buf] ~= nil
+  if change.at then
+    return is_attached or client_starts.is_before(client, change.at)
+  end
+  -- A client does not know from the text what a file's coming or going means for imports.
+  return is_attached and change.type == CHANGED
+end
+
+---@class sextant.OutsideChange
+---@field path string
+---@field type integer LSP's number
+---@field at number? when it was made, in seconds since 1970, where that may have been before a client's start
+
 --- Notifies the clients of files that other programs have made, changed or deleted.
----@param outside { path: string, type: integer }[] LSP's number of each change
+---@param outside sextant.OutsideChange[]
 function M.report(outside)
   for _, client in ipairs(#outside > 0 and vim.lsp.get_clients() or {}) do
     local changes = {}
     for _, one in ipairs(client.initialized and outside or {}) do
-      local buf = buffers.find(one.path)
-      -- A client has the text of an attached file, and not what its coming or going means for imports.
-      local has_text = one.type == CHANGED and buf and client.attached_buffers[buf]
-      if not has_text and takes(client, one.path) then
+      if not has(client, one) and takes(client, one.path) then
         changes[#changes + 1] = { uri = vim.uri_from_fname(one.path), type = one.type }
       end
     end

@@ -1,4 +1,5 @@
 --- Handles the binary's calls: the end of the handshake, and questions. Only the binary calls this.
+local client_starts = require('sextant.lsp.client_starts')
 local publishes = require('sextant.lsp.publishes')
 local rpc = require('sextant.rpc.channel')
 local servers = require('sextant.lsp.servers')
@@ -19,6 +20,7 @@ function M.welcome(json)
   if rpc.welcome(info) then
     servers.know(facts)
     publishes.watch()
+    client_starts.watch()
     rpc.open()
   end
 end
@@ -35,6 +37,7 @@ local handlers = {
   attached = { 'sextant.edit.buffers', 'attached' },
   marks = { 'sextant.edit.buffers', 'marks' },
   restore_marks = { 'sextant.edit.buffers', 'restore_marks' },
+  started = { 'sextant.lsp.client_starts', 'first' },
   sharing = { 'sextant.lsp.shared_clients', 'sharing' },
   settle = { 'sextant.lsp.collect_diagnostics', 'collect' },
   fixes = { 'sextant.lsp.fixes', 'fixes' },

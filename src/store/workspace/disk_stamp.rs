@@ -21,6 +21,15 @@ impl DiskStamp {
         Self { modified: about.modified().ok(), bytes: about.len(), own: own(about) }
     }
 
+    /// The time of the last change, also of one that has set the time of change.
+    pub(crate) fn changed(&self) -> Option<SystemTime> {
+        let own = self.own.and_then(|(_, seconds, nanoseconds)| {
+            let since = Duration::new(u64::try_from(seconds).ok()?, u32::try_from(nanoseconds).ok()?);
+            SystemTime::UNIX_EPOCH.checked_add(since)
+        });
+        self.modified.max(own)
+    }
+
     /// True if a change after this time shows in the stamp.
     pub(crate) fn is_settled(&self, at: SystemTime) -> bool {
         let since = self.modified.and_then(|modified| at.duration_since(modified).ok());

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::time::SystemTime;
 
 use crate::workspace::disk_stamp::DiskStamp;
 use crate::workspace::known_folders::KnownFolders;
@@ -28,6 +29,23 @@ pub struct OutsideChanges {
 }
 
 impl OutsideChanges {
+    /// True before the first look.
+    pub fn is_new(&self) -> bool {
+        self.known.is_none()
+    }
+
+    /// The files of the last look that were made or changed after this time, with LSP's number of it and its time. Those
+    /// that are gone are not known. Blocks.
+    pub fn written_after(&self, root: &Root, time: SystemTime) -> Vec<(String, u8, SystemTime)> {
+        let is_made = |path: &str| {
+            let made = fs::metadata(root.join(path)).and_then(|found| found.created());
+            made.is_ok_and(|made| made > time)
+        };
+        let written = self.known.iter().flatten().filter_map(|(path, stamp)| Some((path, stamp.changed()?)));
+        let written = written.filter(|(_, at)| *at > time);
+        written.map(|(path, at)| (path.clone(), if is_made(path) { CREATED } else { CHANGED }, at)).collect()
+    }
+
     /// The changes since the last look at the source files that are meant, with LSP's number of each; none at the first
     /// look. Blocks.
     pub fn take(&mut self, root: &Root, is_meant: impl Fn(&str) -> bool) -> Vec<(String, u8)> {
@@ -72,6 +90,24 @@ mod tests {
         let of = |path: &str, kind: u8| (path.to_owned(), kind);
         assert_eq!(take(), [of("a.py", CHANGED), of("d.py", CREATED), of("b.py", DELETED)]);
         assert_eq!(take(), []);
+    }
+
+    #[test]
+    fn files_that_were_written_after_a_time_are_found_by_the_first_look() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Root::new(dir.path()).unwrap();
+        let write = |name: &str, text: &str| {
+            fs::write(dir.path().join(name), text).unwrap();
+            DiskStamp::of(&fs::metadata(dir.path().join(name)).unwrap()).changed().unwrap()
+        };
+        let (first, time) = (write("a.py", "x = 1\n"), write("b.py", "x = 1\n"));
+        let next = |name: &str| std::iter::repeat_with(|| write(name, "x = 2\n")).find(|at| *at > time).unwrap();
+        let (changed, made) = (next("a.py"), next("c.py"));
+        let mut changes = OutsideChanges::default();
+        assert!(changes.is_new() && changes.take(&root, |_| true).is_empty() && !changes.is_new());
+        let found = changes.written_after(&root, time);
+        assert_eq!(found, [("a.py".to_owned(), CHANGED, changed), ("c.py".to_owned(), CREATED, made)]);
+        assert!(first <= time && changes.written_after(&root, changed.max(made)).is_empty());
     }
 
     #[cfg(unix)]

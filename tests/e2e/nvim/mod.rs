@@ -56,3 +56,4 @@ mod versions;
 mod waiting;
 mod wide;
 mod windows;
+mod written_before;
