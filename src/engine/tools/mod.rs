@@ -1,4 +1,6 @@
-//! The tools: one file each. They are the same for the built-in agent and for other agents.
+//! The tools: one file each, registered here. They are the same for the built-in agent and for other agents.
+
+use crate::tools::tool::ToolDefinition;
 
 pub(crate) mod apply_fix;
 pub(crate) mod check;
@@ -31,6 +33,26 @@ pub(crate) mod unnumbered;
 pub(crate) mod validate_call;
 mod withheld;
 pub(crate) mod write_file;
+
+/// Every tool, in the order in which a model reads about them.
+const TOOLS: &[ToolDefinition] = &[
+    read_file::TOOL,
+    read_symbol::TOOL,
+    list_symbols::TOOL,
+    search_tool::TOOL,
+    find_references::TOOL,
+    find_definition::TOOL,
+    hover::TOOL,
+    edit_file::TOOL,
+    edit_symbol::TOOL,
+    write_file::TOOL,
+    rename_symbol::TOOL,
+    apply_fix::TOOL,
+    run_command::TOOL,
+];
+
+/// Tools that only MCP clients call: they may give several replacements at once.
+const MCP_ONLY: &[ToolDefinition] = &[edit_in_file::TOOL];
 
 #[cfg(test)]
 mod tests;

@@ -1,33 +1,10 @@
-//! Lists the tools, for the built-in agent and for other agents (MCP).
+//! Gives the list of tools to the built-in agent and to other agents (MCP).
 
 use std::sync::LazyLock;
 
 use crate::tools::tool::{OutsideTool, ToolDefinition};
-use crate::tools::{
-    apply_fix, edit_file, edit_in_file, edit_symbol, find_definition, find_references, hover, list_symbols, read_file,
-    read_symbol, rename_symbol, run_command, search_tool, write_file,
-};
+use crate::tools::{MCP_ONLY, TOOLS};
 use sextant_model::tools::ToolSpec;
-
-/// Every tool, in the order in which a model reads about them.
-const TOOLS: &[ToolDefinition] = &[
-    read_file::TOOL,
-    read_symbol::TOOL,
-    list_symbols::TOOL,
-    search_tool::TOOL,
-    find_references::TOOL,
-    find_definition::TOOL,
-    hover::TOOL,
-    edit_file::TOOL,
-    edit_symbol::TOOL,
-    write_file::TOOL,
-    rename_symbol::TOOL,
-    apply_fix::TOOL,
-    run_command::TOOL,
-];
-
-/// Tools that only MCP clients call: they may give several replacements at once.
-const MCP_ONLY: &[ToolDefinition] = &[edit_in_file::TOOL];
 
 static SPECS: LazyLock<Vec<ToolSpec>> = LazyLock::new(|| TOOLS.iter().map(ToolDefinition::spec).collect());
 
