@@ -133,6 +133,40 @@ fn every_option_is_a_field_that_an_editor_completes() {
     assert!(!source.contains(&classes(&more)), "the rule objects");
 }
 
+/// The rows that the health check of Neovim needs for the providers of models in the source of a dialect.
+fn health_rows(source: &str) -> Vec<String> {
+    let facts = source.match_indices("ProviderFacts {").map(|(at, _)| &source[at..]);
+    let facts = facts.filter_map(|rest| rest.split_once('}')).map(|(facts, _)| facts);
+    let text = |facts: &str, field: &str| {
+        let (_, rest) = facts.split_once(&format!("{field}\""))?;
+        rest.split_once('"').map(|(text, _)| text.to_owned())
+    };
+    let row = |facts: &str| {
+        let (name, home) = (text(facts, "name: ")?, text(facts, "home: Some(")?);
+        let url = home.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
+        let key = text(facts, "key_variable: Some(").map(|key| format!(", key = '{key}'")).unwrap_or_default();
+        Some(format!("{name} = {{ url = '{url}'{key} }}"))
+    };
+    facts.filter_map(row).collect()
+}
+
+#[test]
+fn the_health_check_and_the_help_know_every_provider_of_models() {
+    let rows: Vec<String> =
+        texts(&repository().join("src/model/dialect"), "rs").iter().flat_map(|source| health_rows(source)).collect();
+    assert!(
+        rows.contains(&"openai = { url = 'https://api.openai.com', key = 'OPENAI_API_KEY' }".to_owned()),
+        "{rows:?}"
+    );
+    assert!(rows.contains(&"ollama = { url = 'http://127.0.0.1:11434' }".to_owned()), "{rows:?}");
+    let (health, help) = (read("lua/sextant/health_model.lua"), read("doc/sextant.txt"));
+    for row in rows {
+        assert!(health.contains(&row), "lua/sextant/health_model.lua needs the row {row}");
+        let name = row.split(' ').next().unwrap_or_default();
+        assert!(help.contains(&format!("`'{name}'`")), "doc/sextant.txt does not have the provider {name}");
+    }
+}
+
 #[test]
 fn every_option_of_a_model_is_in_the_help() {
     let source = read("src/model/model_options.rs");

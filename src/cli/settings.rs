@@ -18,6 +18,7 @@ use sextant_diagnostics::server::detect_servers;
 use sextant_diagnostics::server::server_config::ServerConfig;
 use sextant_diagnostics::syntax::Syntax;
 use sextant_engine::api::{Config, PlanMode};
+use sextant_model::dialect;
 use sextant_serve::discovery;
 use sextant_store::workspace::record_folder;
 
@@ -60,8 +61,7 @@ pub(super) struct WorkOptions {
     pub(super) answers: Vec<GivenAnswer>,
     #[command(flatten)]
     pub(super) allowed: AllowedFiles,
-    /// `offline`, or `PROVIDER:MODEL` with openai, openai_compatible, anthropic, gemini or ollama
-    #[arg(long)]
+    #[arg(long, help = format!("`offline`, or `PROVIDER:MODEL` with one of {}", dialect::names().join(", ")))]
     model: Option<String>,
     /// Address of an OpenAI-compatible server
     #[arg(long)]

@@ -90,7 +90,7 @@ pub struct ReportedAbilities {
 pub fn known(endpoint: &Endpoint, reported: ReportedAbilities) -> Abilities {
     let name = base_name(&endpoint.model);
     // The providers' own addresses serve only models that can call tools.
-    let own = endpoint.home && !matches!(endpoint.provider, Provider::Ollama | Provider::OpenAiCompatible);
+    let own = endpoint.home && !matches!(endpoint.provider, Provider::OLLAMA | Provider::COMPATIBLE);
     let style = if own { Style::Conversation } else { style(&name, reported.size) };
     // A model on this machine has the context that its server was started with, even if it could have more.
     let of_name = || if endpoint.local { UNKNOWN_CONTEXT } else { context(&name, own) };
@@ -164,7 +164,7 @@ mod tests {
     }
 
     fn style_of(model: &str) -> Style {
-        abilities(Provider::OpenAiCompatible, model, Some("http://h/v1"), ReportedAbilities::default()).style
+        abilities(Provider::COMPATIBLE, model, Some("http://h/v1"), ReportedAbilities::default()).style
     }
 
     #[test]
@@ -197,19 +197,19 @@ mod tests {
     #[test]
     fn a_provider_s_own_address_is_enough_and_what_its_server_tells_wins() {
         let nothing = ReportedAbilities::default();
-        for provider in [Provider::OpenAi, Provider::Anthropic, Provider::Gemini] {
+        for provider in [Provider::OPENAI, Provider::ANTHROPIC, Provider::GEMINI] {
             let own = abilities(provider, "something-new", None, nothing);
             assert_eq!(own, Abilities { style: Style::Conversation, context: HOSTED_CONTEXT });
         }
-        let claude = abilities(Provider::Anthropic, "claude-opus-4-5", None, nothing);
+        let claude = abilities(Provider::ANTHROPIC, "claude-opus-4-5", None, nothing);
         assert_eq!(claude.context, 200_000);
-        let ollama = abilities(Provider::Ollama, "devstral", None, nothing);
+        let ollama = abilities(Provider::OLLAMA, "devstral", None, nothing);
         assert_eq!((ollama.style, ollama.context), (Style::Conversation, UNKNOWN_CONTEXT), "as its server has it");
         let reported = ReportedAbilities { context: Some(32_768), size: Some(1.54) };
-        let small = abilities(Provider::OpenAiCompatible, "m", Some("http://127.0.0.1:8080"), reported);
+        let small = abilities(Provider::COMPATIBLE, "m", Some("http://127.0.0.1:8080"), reported);
         assert_eq!(small, Abilities { style: Style::Compact, context: 32_768 });
         let large = ReportedAbilities { context: None, size: Some(32.5) };
-        assert_eq!(abilities(Provider::Ollama, "mine", None, large).style, Style::Conversation);
+        assert_eq!(abilities(Provider::OLLAMA, "mine", None, large).style, Style::Conversation);
     }
 
     proptest! {

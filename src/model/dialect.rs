@@ -1,11 +1,14 @@
 //! Writes a question for each provider, and reads each event of its answer.
 
+use std::sync::LazyLock;
+
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
 
 use crate::answer::Piece;
 use crate::chat::ChatMessage;
-use crate::endpoint::{Endpoint, Provider};
+use crate::endpoint::{Endpoint, Provider, ProviderFacts};
 use crate::model_options::Api;
 use crate::tools::ToolSpec;
 
@@ -16,8 +19,60 @@ mod openai;
 mod responses;
 mod turns;
 
-/// The version of Anthropic's API that the events are read by.
-const ANTHROPIC_VERSION: &str = "2023-06-01";
+/// Every provider with its dialect: a row each.
+const PROVIDERS: &[(&ProviderFacts, &Dialect)] = &[
+    (&openai::OPENAI, &openai::DIALECT),
+    (&openai::COMPATIBLE, &openai::DIALECT),
+    (&anthropic::ANTHROPIC, &anthropic::DIALECT),
+    (&gemini::GEMINI, &gemini::DIALECT),
+    (&openai::OLLAMA, &openai::DIALECT),
+];
+
+static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| PROVIDERS.iter().map(|(facts, _)| facts.name).collect());
+
+/// The names of all providers, as a configuration has them.
+pub fn names() -> &'static [&'static str] {
+    &NAMES
+}
+
+/// The providers that code has rules for.
+impl Provider {
+    pub const OPENAI: Self = Self(&openai::OPENAI);
+    pub const COMPATIBLE: Self = Self(&openai::COMPATIBLE);
+    pub const ANTHROPIC: Self = Self(&anthropic::ANTHROPIC);
+    pub const GEMINI: Self = Self(&gemini::GEMINI);
+    pub const OLLAMA: Self = Self(&openai::OLLAMA);
+}
+
+impl<'de> Deserialize<'de> for Provider {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let given = String::deserialize(deserializer)?;
+        let mut known = PROVIDERS.iter().map(|(facts, _)| *facts);
+        let named = |facts: &&ProviderFacts| facts.name == given || facts.aliases.contains(&given.as_str());
+        known.find(named).map(Self).ok_or_else(|| de::Error::unknown_variant(&given, names()))
+    }
+}
+
+/// The way in which questions are sent to a provider and its answers read.
+struct Dialect {
+    /// Behind the address of the API.
+    path: fn(&Endpoint) -> String,
+    /// The header with the key; `Authorization` where absent.
+    key_header: Option<&'static str>,
+    /// Further headers.
+    headers: &'static [(&'static str, &'static str)],
+    body: fn(&Endpoint, &WireRequest) -> Value,
+    read: fn(&Value) -> StreamEvent,
+}
+
+/// The dialect of an address. OpenAI has two.
+fn dialect(endpoint: &Endpoint) -> &'static Dialect {
+    if endpoint.api == Api::Responses {
+        return &responses::DIALECT;
+    }
+    let row = PROVIDERS.iter().find(|(facts, _)| facts.name == endpoint.provider.name());
+    row.map_or(&openai::DIALECT, |(_, dialect)| dialect)
+}
 
 /// A question in a form without a provider.
 #[derive(Clone, Copy, Debug)]
@@ -73,12 +128,7 @@ pub struct StreamEvent {
 
 /// The address that a question is posted to.
 pub fn url(endpoint: &Endpoint) -> String {
-    let path = match endpoint.provider {
-        Provider::Anthropic => "messages".to_owned(),
-        Provider::Gemini => format!("models/{}:streamGenerateContent?alt=sse", endpoint.model),
-        _ if endpoint.api == Api::Responses => "responses".to_owned(),
-        _ => "chat/completions".to_owned(),
-    };
+    let path = (dialect(endpoint).path)(endpoint);
     match endpoint.base_url.split_once('?') {
         Some((base, query)) if path.contains('?') => format!("{base}{path}&{query}"),
         Some((base, query)) => format!("{base}{path}?{query}"),
@@ -90,14 +140,14 @@ pub fn url(endpoint: &Endpoint) -> String {
 pub fn headers(endpoint: &Endpoint) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
     headers.insert(reqwest::header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    if endpoint.provider == Provider::Anthropic {
-        headers.insert("anthropic-version", HeaderValue::from_static(ANTHROPIC_VERSION));
+    let Dialect { key_header, headers: further, .. } = dialect(endpoint);
+    for (name, value) in *further {
+        headers.insert(*name, HeaderValue::from_static(value));
     }
     let Some(key) = &endpoint.key else { return Ok(headers) };
-    let (name, value) = match endpoint.provider {
-        Provider::Anthropic => (HeaderName::from_static("x-api-key"), key.reveal().to_owned()),
-        Provider::Gemini => (HeaderName::from_static("x-goog-api-key"), key.reveal().to_owned()),
-        _ => (reqwest::header::AUTHORIZATION, format!("Bearer {}", key.reveal())),
+    let (name, value) = match key_header {
+        Some(name) => (HeaderName::from_static(name), key.reveal().to_owned()),
+        None => (reqwest::header::AUTHORIZATION, format!("Bearer {}", key.reveal())),
     };
     let mut value = HeaderValue::from_str(&value).map_err(|_| "the key cannot be sent in a header".to_owned())?;
     value.set_sensitive(true);
@@ -107,12 +157,7 @@ pub fn headers(endpoint: &Endpoint) -> Result<HeaderMap, String> {
 
 /// The question in the provider's form.
 pub fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
-    match endpoint.provider {
-        Provider::Anthropic => anthropic::body(endpoint, question),
-        Provider::Gemini => gemini::body(endpoint, question),
-        _ if endpoint.api == Api::Responses => responses::body(endpoint, question),
-        _ => openai::body(endpoint, question),
-    }
+    (dialect(endpoint).body)(endpoint, question)
 }
 
 /// Reads the data of one event. Returns an error if it is not JSON; unknown fields are ignored.
@@ -124,12 +169,7 @@ pub fn read(endpoint: &Endpoint, data: &[u8]) -> Result<StreamEvent, String> {
     if let Some(error) = event.get("error").filter(|error| !error.is_null()) {
         return Ok(StreamEvent { error: Some(error.clone()), ..StreamEvent::default() });
     }
-    Ok(match endpoint.provider {
-        Provider::Anthropic => anthropic::read(&event),
-        Provider::Gemini => gemini::read(&event),
-        _ if endpoint.api == Api::Responses => responses::read(&event),
-        _ => openai::read(&event),
-    })
+    Ok((dialect(endpoint).read)(&event))
 }
 
 /// The identity that may get the kept parts of an answer back: the same model of the same provider.

@@ -10,54 +10,30 @@ use url::Url;
 use crate::model_options::{Api, Manner};
 use sextant_base::failure::{Failure, FailureKind};
 
-/// The dialect that a server speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub enum Provider {
-    #[serde(rename = "openai")]
-    OpenAi,
-    /// Any server with OpenAI's `/chat/completions`: llama.cpp, vLLM, LM Studio, OpenRouter and many more.
-    #[serde(rename = "openai_compatible", alias = "openai-compatible")]
-    OpenAiCompatible,
-    #[serde(rename = "anthropic")]
-    Anthropic,
-    #[serde(rename = "gemini")]
-    Gemini,
-    /// Reached through its OpenAI-compatible API, which, unlike its own, takes our schema and names its calls. That API
-    /// has no fields for the keep-alive time and the context; both go through Ollama's own API.
-    #[serde(rename = "ollama")]
-    Ollama,
+/// A provider of models: its name, its own address and its key. Each stands in the file of its dialect, and
+/// `src/model/dialect.rs` lists them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Provider(pub(crate) &'static ProviderFacts);
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ProviderFacts {
+    /// The name in a configuration.
+    pub(crate) name: &'static str,
+    /// Other spellings of the name.
+    pub(crate) aliases: &'static [&'static str],
+    /// The provider's own address, if it has one.
+    pub(crate) home: Option<&'static str>,
+    /// The path of the API at a server that is given without a path.
+    pub(crate) api_path: &'static str,
+    /// The variable in which the provider's own documentation keeps the key.
+    pub(crate) key_variable: Option<&'static str>,
+    /// True if other servers that speak the dialect want a key too.
+    pub(crate) always_needs_key: bool,
 }
 
 impl Provider {
     pub fn name(self) -> &'static str {
-        match self {
-            Self::OpenAi => "openai",
-            Self::OpenAiCompatible => "openai_compatible",
-            Self::Anthropic => "anthropic",
-            Self::Gemini => "gemini",
-            Self::Ollama => "ollama",
-        }
-    }
-
-    /// The provider's own address, if it has one.
-    fn home(self) -> Option<&'static str> {
-        match self {
-            Self::OpenAi => Some("https://api.openai.com/v1/"),
-            Self::OpenAiCompatible => None,
-            Self::Anthropic => Some("https://api.anthropic.com/v1/"),
-            Self::Gemini => Some("https://generativelanguage.googleapis.com/v1beta/"),
-            Self::Ollama => Some("http://127.0.0.1:11434/v1/"),
-        }
-    }
-
-    /// The variable in which the provider's own documentation keeps the key.
-    fn key_variable(self) -> Option<&'static str> {
-        match self {
-            Self::OpenAi => Some("OPENAI_API_KEY"),
-            Self::Anthropic => Some("ANTHROPIC_API_KEY"),
-            Self::Gemini => Some("GEMINI_API_KEY"),
-            Self::OpenAiCompatible | Self::Ollama => None,
-        }
+        self.0.name
     }
 }
 
@@ -217,7 +193,7 @@ pub fn resolve(config: &RemoteConfig, env: &dyn Fn(&str) -> Option<String>) -> R
     }
     config.manner.check(provider)?;
     let given = config.base_url.as_deref().map(str::trim).filter(|url| !url.is_empty());
-    let url = match (given, provider.home()) {
+    let url = match (given, provider.0.home) {
         (Some(given), _) => parse(given, provider)?,
         (None, Some(home)) => parse(home, provider)?,
         (None, None) => {
@@ -235,7 +211,7 @@ pub fn resolve(config: &RemoteConfig, env: &dyn Fn(&str) -> Option<String>) -> R
         None => false,
     };
     let tls = url.scheme() == "https";
-    let home = given.is_none() && provider.home().is_some();
+    let home = given.is_none() && provider.0.home.is_some();
     let (shown, api) = (shown(url.as_str()), config.manner.api.unwrap_or_default());
     Ok(Endpoint { provider, model, shown, base_url: url.into(), key, local, tls, home, api })
 }
@@ -253,13 +229,13 @@ fn key(
             wrong(format!("the environment variable {name} holds no key"), "set it, or take `api_key_env` out")
         })?),
         (None, None) if elsewhere => None,
-        (None, None) => provider.key_variable().and_then(env).and_then(clean),
+        (None, None) => provider.0.key_variable.and_then(env).and_then(clean),
     };
-    match (&found, provider.key_variable()) {
+    match (&found, provider.0.key_variable) {
         (None, Some(variable)) if !elsewhere => {
             Err(wrong(format!("there is no key for {}", provider.name()), format!("set {variable} or `api_key_env`")))
         }
-        (None, Some(_)) if !matches!(provider, Provider::OpenAi) => {
+        (None, Some(_)) if provider.0.always_needs_key => {
             Err(wrong(format!("there is no key for {}", provider.name()), "set `api_key_env` or `api_key`"))
         }
         (Some(key), _) if !key.bytes().all(|b| b.is_ascii_graphic()) => {
@@ -278,10 +254,9 @@ fn parse(text: &str, provider: Provider) -> Result<Url, Failure> {
     if !url.username().is_empty() || url.password().is_some() {
         return Err(wrong("`base_url` holds a user name or password", "use `api_key_env` for secrets"));
     }
-    let openai_style = !matches!(provider, Provider::Anthropic | Provider::Gemini);
     let path = match url.path().trim_end_matches('/') {
         // The address of a server rather than of its API.
-        "" if openai_style => "/v1/".to_owned(),
+        "" => provider.0.api_path.to_owned(),
         path => format!("{}/", path.trim_end_matches("/chat/completions").trim_end_matches("/responses")),
     };
     url.set_path(&path);

@@ -88,12 +88,12 @@ impl Manner {
 
     /// A setting that can have no effect is an error.
     pub fn check(&self, provider: Provider) -> Result<(), Failure> {
-        let openai = matches!(provider, Provider::OpenAi | Provider::OpenAiCompatible);
+        let openai = matches!(provider, Provider::OPENAI | Provider::COMPATIBLE);
         if self.api == Some(Api::Responses) && !openai {
             let hint = "take it out, or use `openai` or `openai_compatible`";
             return Err(wrong(format!("`api = 'responses'` is not for {}", provider.name()), hint));
         }
-        if self.keep_alive.is_some() && provider != Provider::Ollama {
+        if self.keep_alive.is_some() && provider != Provider::OLLAMA {
             return Err(wrong(format!("`keep_alive` is for Ollama, not for {}", provider.name()), "take it out"));
         }
         if self.context.is_some_and(|context| context < LEAST_CONTEXT) {

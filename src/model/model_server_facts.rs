@@ -23,9 +23,9 @@ const CONTEXTS: std::ops::RangeInclusive<u64> = 256..=100_000_000;
 pub(crate) async fn ask(web: &Client, endpoint: &Endpoint) -> ReportedAbilities {
     let asked = async {
         match endpoint.provider {
-            Provider::Ollama => ollama(web, endpoint).await,
-            Provider::OpenAiCompatible => openai(web, endpoint).await,
-            Provider::OpenAi if !endpoint.home => openai(web, endpoint).await,
+            Provider::OLLAMA => ollama(web, endpoint).await,
+            Provider::COMPATIBLE => openai(web, endpoint).await,
+            Provider::OPENAI if !endpoint.home => openai(web, endpoint).await,
             _ => ReportedAbilities::default(),
         }
     };

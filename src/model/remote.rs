@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn a_client_can_be_built_with_and_without_certificates() {
         for url in ["https://api.example.com/v1", "http://127.0.0.1:9/v1"] {
-            let mut config = RemoteConfig::new(Provider::OpenAiCompatible, "m");
+            let mut config = RemoteConfig::new(Provider::COMPATIBLE, "m");
             config.base_url = Some(url.into());
             let model = RemoteModel::new(&config).expect(url);
             assert_eq!(model.name(), "openai_compatible:m");

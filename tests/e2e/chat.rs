@@ -427,7 +427,7 @@ async fn what_is_set_is_not_asked_for_and_silence_is_the_table() {
     assert_eq!((abilities, server.looks().len()), (Abilities { style: Style::Compact, context: 2048 }, 0));
     let nobody = config(Wire::Chat, "http://127.0.0.1:9/v1");
     assert_eq!(Talk::with(&nobody).model.abilities().await, Abilities::default());
-    let mut own = RemoteConfig::new(Provider::Anthropic, "claude-sonnet-4-5");
+    let mut own = RemoteConfig::new(Provider::ANTHROPIC, "claude-sonnet-4-5");
     own.api_key = Some("k".to_owned());
     let strong = RemoteModel::new(&own).expect("a sound configuration").abilities().await;
     assert_eq!(strong, Abilities { style: Style::Conversation, context: 200_000 });

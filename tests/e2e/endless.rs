@@ -82,7 +82,7 @@ async fn an_endless_answer_ends_and_takes_little_memory() {
 async fn an_answer_that_drips_is_ended_by_the_clock() {
     let drip = Reply::Slow(json!({"reasoning": "x".repeat(4000)}), Duration::from_millis(200));
     let server = ModelServer::dealing([drip], Dealing { characters: 10, bytes: 4096 }).await;
-    let mut config = RemoteConfig::new(Provider::OpenAiCompatible, "m");
+    let mut config = RemoteConfig::new(Provider::COMPATIBLE, "m");
     config.base_url = Some(server.url());
     config.total_seconds = 1;
     let model = RemoteModel::new(&config).expect("a model").with_retry(RetryPolicy::default());

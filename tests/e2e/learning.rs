@@ -110,7 +110,7 @@ async fn a_fix_that_was_undone_twice_gives_way_to_another_one() {
 }
 
 fn talking(server: &ModelServer) -> Arc<dyn Model> {
-    let mut config = RemoteConfig::new(Provider::OpenAiCompatible, "m");
+    let mut config = RemoteConfig::new(Provider::COMPATIBLE, "m");
     config.base_url = Some(server.url());
     Arc::new(RemoteModel::new(&config).expect("a model"))
 }

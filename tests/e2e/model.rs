@@ -24,7 +24,7 @@ fn answer() -> Value {
 }
 
 fn config(url: &str) -> RemoteConfig {
-    let mut config = RemoteConfig::new(Provider::OpenAiCompatible, "test-high");
+    let mut config = RemoteConfig::new(Provider::COMPATIBLE, "test-high");
     config.base_url = Some(url.to_owned());
     config.api_key = Some(KEY.to_owned());
     config.stall_seconds = 20;
@@ -393,7 +393,7 @@ async fn anthropic_is_spoken_to_in_its_own_dialect() {
     let whole = anthropic_events(&answer().to_string());
     let server = ModelServer::start([overloaded, Reply::Events(inside.to_owned()), Reply::Events(whole)]).await;
     let mut config = config(&server.url());
-    config.provider = Provider::Anthropic;
+    config.provider = Provider::ANTHROPIC;
     let got = ask(&model_with(&config)).await;
     assert_eq!(got.reply.expect("a reply").reasoning, answer()["reasoning"]);
     assert_eq!(got.heard, answer()["reasoning"].as_str().expect("text"));
@@ -423,7 +423,7 @@ async fn gemini_is_spoken_to_in_its_own_dialect() {
     let events = chunk(first, Value::Null) + &chunk(second, "STOP".into());
     let server = ModelServer::start([Reply::Events(events), status(403, "")]).await;
     let mut config = config(&server.url());
-    (config.provider, config.model) = (Provider::Gemini, "gemini-test".to_owned());
+    (config.provider, config.model) = (Provider::GEMINI, "gemini-test".to_owned());
     let model = model_with(&config);
     let got = ask(&model).await;
     assert_eq!(got.reply.expect("a reply").reasoning, answer()["reasoning"]);
@@ -439,7 +439,7 @@ async fn gemini_is_spoken_to_in_its_own_dialect() {
 async fn ollama_gets_the_schema_through_its_openai_api() {
     let server = ModelServer::start([Reply::Json(answer())]).await;
     let mut config = config(&server.url());
-    (config.provider, config.api_key, config.model) = (Provider::Ollama, None, "qwen3:8b".to_owned());
+    (config.provider, config.api_key, config.model) = (Provider::OLLAMA, None, "qwen3:8b".to_owned());
     ask(&model_with(&config)).await.reply.expect("a reply");
     let request = &server.requests()[0];
     assert_eq!((request.path.as_str(), request.header("authorization")), ("/v1/chat/completions", None));

@@ -44,7 +44,7 @@ impl Run {
 
     async fn configured(project: Project, mut settings: Config, script: impl IntoIterator<Item = Reply>) -> Self {
         let server = ModelServer::start(script).await;
-        let mut config = RemoteConfig::new(Provider::OpenAiCompatible, "m");
+        let mut config = RemoteConfig::new(Provider::COMPATIBLE, "m");
         config.base_url = Some(server.url());
         let quick = RetryPolicy {
             max_attempts: 2,

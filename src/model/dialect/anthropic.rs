@@ -5,14 +5,32 @@ use serde_json::{Value, json};
 use crate::answer::Piece;
 use crate::chat::ToolResult;
 use crate::dialect::turns::{self, ReplyPart, Turn};
-use crate::dialect::{Stop, StreamEvent, WireRequest, declared, tag};
-use crate::endpoint::Endpoint;
+use crate::dialect::{Dialect, Stop, StreamEvent, WireRequest, declared, tag};
+use crate::endpoint::{Endpoint, ProviderFacts};
+
+pub(super) const ANTHROPIC: ProviderFacts = ProviderFacts {
+    name: "anthropic",
+    aliases: &[],
+    home: Some("https://api.anthropic.com/v1/"),
+    api_path: "/",
+    key_variable: Some("ANTHROPIC_API_KEY"),
+    always_needs_key: true,
+};
+
+pub(super) const DIALECT: Dialect = Dialect {
+    path: |_| "messages".to_owned(),
+    key_header: Some("x-api-key"),
+    // The version that the events are read by.
+    headers: &[("anthropic-version", "2023-06-01")],
+    body,
+    read,
+};
 
 /// Messages of the user that are marked, from the last one backwards: the mark before finds the last written part of
 /// the cache.
 const MARKED_TURNS: usize = 2;
 
-pub(super) fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
+fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
     // Tools stand before the rules in the cache, so this mark covers both.
     let system = json!([{"type": "text", "text": question.system, "cache_control": {"type": "ephemeral"}}]);
     let mut body = json!({
@@ -112,7 +130,7 @@ fn clean(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' }).collect()
 }
 
-pub(super) fn read(event: &Value) -> StreamEvent {
+fn read(event: &Value) -> StreamEvent {
     match event["type"].as_str() {
         Some("message_start") => StreamEvent { completion_tokens: None, ..counted(&event["message"]["usage"]) },
         Some("content_block_start") => begins(event),

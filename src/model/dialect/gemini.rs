@@ -5,9 +5,26 @@ use serde_json::{Value, json};
 use crate::answer::{Piece, is_ours};
 use crate::chat::{ToolResult, ToolUse};
 use crate::dialect::turns::{self, ReplyPart, Turn};
-use crate::dialect::{Stop, StreamEvent, WireRequest, declared, tag};
-use crate::endpoint::Endpoint;
+use crate::dialect::{Dialect, Stop, StreamEvent, WireRequest, declared, tag};
+use crate::endpoint::{Endpoint, ProviderFacts};
 use crate::tools::ToolSpec;
+
+pub(super) const GEMINI: ProviderFacts = ProviderFacts {
+    name: "gemini",
+    aliases: &[],
+    home: Some("https://generativelanguage.googleapis.com/v1beta/"),
+    api_path: "/",
+    key_variable: Some("GEMINI_API_KEY"),
+    always_needs_key: true,
+};
+
+pub(super) const DIALECT: Dialect = Dialect {
+    path: |endpoint| format!("models/{}:streamGenerateContent?alt=sse", endpoint.model),
+    key_header: Some("x-goog-api-key"),
+    headers: &[],
+    body,
+    read,
+};
 
 /// The slots of text and of the first call: parts of a stream have no numbers of their own.
 const TEXT: u64 = 1;
@@ -15,7 +32,7 @@ const CALLS: u64 = 2;
 /// The value that the provider accepts as a signature of a call that was not its own.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
-pub(super) fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
+fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
     let mut generation = json!({"maxOutputTokens": question.max_tokens});
     if let Some(temperature) = question.temperature {
         generation["temperature"] = temperature.into();
@@ -139,7 +156,7 @@ fn response(result: &ToolResult) -> Value {
     json!({"functionResponse": response})
 }
 
-pub(super) fn read(event: &Value) -> StreamEvent {
+fn read(event: &Value) -> StreamEvent {
     let candidate = &event["candidates"][0];
     let mut pieces = Vec::new();
     for part in candidate["content"]["parts"].as_array().into_iter().flatten() {

@@ -5,9 +5,35 @@ use serde_json::{Map, Value, json};
 use crate::answer::Piece;
 use crate::chat::{ChatReply, ToolUse};
 use crate::dialect::turns::{self, ReplyPart, Turn};
-use crate::dialect::{Stop, StreamEvent, WireRequest, declared, tag};
-use crate::endpoint::{Endpoint, Provider};
+use crate::dialect::{Dialect, Stop, StreamEvent, WireRequest, declared, tag};
+use crate::endpoint::{Endpoint, Provider, ProviderFacts};
 use crate::tools::ToolSpec;
+
+pub(super) const OPENAI: ProviderFacts = ProviderFacts {
+    name: "openai",
+    aliases: &[],
+    home: Some("https://api.openai.com/v1/"),
+    api_path: "/v1/",
+    key_variable: Some("OPENAI_API_KEY"),
+    always_needs_key: false,
+};
+
+/// Any server with OpenAI's `/chat/completions`: llama.cpp, vLLM, LM Studio, OpenRouter and many more.
+pub(super) const COMPATIBLE: ProviderFacts = ProviderFacts {
+    name: "openai_compatible",
+    aliases: &["openai-compatible"],
+    home: None,
+    key_variable: None,
+    ..OPENAI
+};
+
+/// Reached through its OpenAI-compatible API, which, unlike its own, takes our schema and names its calls. That API has
+/// no fields for the keep-alive time and the context; both go through Ollama's own API.
+pub(super) const OLLAMA: ProviderFacts =
+    ProviderFacts { name: "ollama", home: Some("http://127.0.0.1:11434/v1/"), key_variable: None, ..OPENAI };
+
+pub(super) const DIALECT: Dialect =
+    Dialect { path: |_| "chat/completions".to_owned(), key_header: None, headers: &[], body, read };
 
 /// Models that OpenAI serves under a new name of the limit only.
 const NEW_LIMIT: &[&str] = &["gpt-5", "gpt-6", "o1", "o3", "o4"];
@@ -18,7 +44,7 @@ const CALLS: u64 = 1 << 21;
 /// Fields in which servers send the model's reasoning, and want it back while tools are in use.
 const REASONING: &[&str] = &["reasoning_content", "reasoning"];
 
-pub(super) fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
+fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
     let tag = tag(endpoint);
     let mut messages = vec![json!({"role": "system", "content": question.system})];
     for turn in turns::turns(question.messages) {
@@ -38,7 +64,7 @@ pub(super) fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
     let mut body = json!({
         "model": endpoint.model, "messages": messages, "stream": true, "stream_options": {"include_usage": true},
     });
-    let new = endpoint.provider == Provider::OpenAi || reasons(&endpoint.model);
+    let new = endpoint.provider == Provider::OPENAI || reasons(&endpoint.model);
     body[if new { "max_completion_tokens" } else { "max_tokens" }] = question.max_tokens.into();
     if let Some(temperature) = question.temperature {
         body["temperature"] = temperature.into();
@@ -114,7 +140,7 @@ fn function(call: &ToolUse, extra: Option<&Map<String, Value>>) -> Value {
     value
 }
 
-pub(super) fn read(event: &Value) -> StreamEvent {
+fn read(event: &Value) -> StreamEvent {
     let choice = &event["choices"][0];
     // Some servers send the whole message in the last event instead.
     let delta = choice.get("delta").filter(|delta| delta.is_object()).unwrap_or(&choice["message"]);

@@ -4,11 +4,14 @@ use serde_json::{Map, Value, json};
 
 use crate::answer::Piece;
 use crate::dialect::turns::{self, ReplyPart, Turn};
-use crate::dialect::{Stop, StreamEvent, WireRequest, declared, openai, tag};
+use crate::dialect::{Dialect, Stop, StreamEvent, WireRequest, declared, openai, tag};
 use crate::endpoint::Endpoint;
 use crate::tools::ToolSpec;
 
-pub(super) fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
+pub(super) const DIALECT: Dialect =
+    Dialect { path: |_| "responses".to_owned(), key_header: None, headers: &[], body, read };
+
+fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
     let mut body = json!({
         "model": endpoint.model, "instructions": question.system, "input": input(question, &tag(endpoint)),
         "max_output_tokens": question.max_tokens, "stream": true, "store": false,
@@ -74,7 +77,7 @@ fn sent(part: &ReplyPart) -> Value {
     }
 }
 
-pub(super) fn read(event: &Value) -> StreamEvent {
+fn read(event: &Value) -> StreamEvent {
     let slot = event["output_index"].as_u64().unwrap_or(0);
     let text = |name: &str| event[name].as_str().unwrap_or_default().to_owned();
     let one = |piece| StreamEvent { pieces: vec![piece], ..StreamEvent::default() };

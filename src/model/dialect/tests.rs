@@ -18,8 +18,8 @@ fn endpoint(provider: Provider, model: &str, base: &str) -> Endpoint {
 #[test]
 fn a_query_of_the_address_is_kept_and_the_limit_has_the_name_that_the_model_knows() {
     let at = |provider, base| url(&endpoint(provider, "m", base));
-    assert_eq!(at(Provider::OpenAiCompatible, "http://h/v1?a=b"), "http://h/v1/chat/completions?a=b");
-    assert_eq!(at(Provider::Gemini, "http://h/v1?a=b"), "http://h/v1/models/m:streamGenerateContent?alt=sse&a=b");
+    assert_eq!(at(Provider::COMPATIBLE, "http://h/v1?a=b"), "http://h/v1/chat/completions?a=b");
+    assert_eq!(at(Provider::GEMINI, "http://h/v1?a=b"), "http://h/v1/models/m:streamGenerateContent?alt=sse&a=b");
     let question = WireRequest {
         system: "s",
         messages: &[],
@@ -31,9 +31,9 @@ fn a_query_of_the_address_is_kept_and_the_limit_has_the_name_that_the_model_know
         reasoning: Reasoning::default(),
     };
     let asked = |provider, model| body(&endpoint(provider, model, "http://h/v1"), &question);
-    assert_eq!(asked(Provider::OpenAiCompatible, "qwen")["max_tokens"], 7);
-    assert_eq!(asked(Provider::OpenAiCompatible, "openai/gpt-5-mini")["max_completion_tokens"], 7);
-    assert_eq!(asked(Provider::OpenAi, "gpt-4o")["max_completion_tokens"], 7);
+    assert_eq!(asked(Provider::COMPATIBLE, "qwen")["max_tokens"], 7);
+    assert_eq!(asked(Provider::COMPATIBLE, "openai/gpt-5-mini")["max_completion_tokens"], 7);
+    assert_eq!(asked(Provider::OPENAI, "gpt-4o")["max_completion_tokens"], 7);
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn what_is_cached_is_marked_where_a_server_passes_the_marks_on() {
         schema: None,
         reasoning: Reasoning::default(),
     };
-    let asked = |model, base| body(&endpoint(Provider::OpenAiCompatible, model, base), &question)["messages"].clone();
+    let asked = |model, base| body(&endpoint(Provider::COMPATIBLE, model, base), &question)["messages"].clone();
     let marked = asked("anthropic/claude-sonnet-4.5", "https://openrouter.ai/api/v1");
     for (at, text) in [(0, "s"), (1, "do")] {
         let part = json!({"type": "text", "text": text, "cache_control": {"type": "ephemeral"}});
@@ -61,7 +61,7 @@ fn what_is_cached_is_marked_where_a_server_passes_the_marks_on() {
 
 #[test]
 fn what_is_not_known_says_nothing_and_what_is_no_json_is_an_error() {
-    for provider in [Provider::OpenAi, Provider::Anthropic, Provider::Gemini] {
+    for provider in [Provider::OPENAI, Provider::ANTHROPIC, Provider::GEMINI] {
         let at = endpoint(provider, "m", "http://h/v1");
         for data in [r#"{"choices": 7}"#, "[]", "7", "null", r#"{"type": "ping"}"#, r#"{"usage": {"x": -1}}"#] {
             assert_eq!(read(&at, data.as_bytes()), Ok(StreamEvent::default()), "{data}");
@@ -71,11 +71,26 @@ fn what_is_not_known_says_nothing_and_what_is_no_json_is_an_error() {
     }
 }
 
+#[test]
+fn a_provider_is_found_by_its_names_alone() {
+    let read = |name: &str| serde_json::from_value::<Provider>(json!(name)).map_err(|error| error.to_string());
+    for (facts, _) in PROVIDERS {
+        assert_eq!(read(facts.name), Ok(Provider(facts)));
+        assert_eq!(PROVIDERS.iter().filter(|(other, _)| other.name == facts.name).count(), 1, "{}", facts.name);
+    }
+    assert_eq!(read("openai-compatible"), Ok(Provider::COMPATIBLE));
+    let unknown = read("openia").expect_err("unknown");
+    assert!(
+        unknown.starts_with("unknown variant `openia`, expected one of `openai`, `openai_compatible`"),
+        "{unknown}"
+    );
+}
+
 /// Every dialect's address.
 fn endpoints() -> Vec<Endpoint> {
-    let chat = [Provider::OpenAi, Provider::Ollama, Provider::Anthropic, Provider::Gemini];
+    let chat = [Provider::OPENAI, Provider::OLLAMA, Provider::ANTHROPIC, Provider::GEMINI];
     let mut all: Vec<Endpoint> = chat.map(|provider| endpoint(provider, "gemini-3-x", "http://h/v1")).into();
-    all.push(Endpoint { api: Api::Responses, ..endpoint(Provider::OpenAi, "gpt-5", "http://h/v1") });
+    all.push(Endpoint { api: Api::Responses, ..endpoint(Provider::OPENAI, "gpt-5", "http://h/v1") });
     all
 }
 

@@ -98,7 +98,7 @@ fn addresses_are_completed_and_checked() {
 
 #[test]
 fn nothing_prints_the_key() {
-    let mut config = RemoteConfig::new(Provider::OpenAi, "m");
+    let mut config = RemoteConfig::new(Provider::OPENAI, "m");
     config.api_key = Some("sk-secret".into());
     config.base_url = Some("https://h/v1?token=sk-secret".into());
     let endpoint = with_env(&config).expect("valid");

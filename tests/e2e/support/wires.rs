@@ -64,10 +64,10 @@ pub const COST: (u64, u64, u64) = (1000, 900, 20);
 impl Wire {
     pub fn provider(self) -> Provider {
         match self {
-            Self::Chat | Self::Responses => Provider::OpenAiCompatible,
-            Self::Ollama => Provider::Ollama,
-            Self::Anthropic => Provider::Anthropic,
-            Self::Gemini => Provider::Gemini,
+            Self::Chat | Self::Responses => Provider::COMPATIBLE,
+            Self::Ollama => Provider::OLLAMA,
+            Self::Anthropic => Provider::ANTHROPIC,
+            Self::Gemini => Provider::GEMINI,
         }
     }
 
