@@ -196,7 +196,7 @@ impl Engine {
             Command::Plan(request) => Box::pin(self.plan(&request, cancel)).await.map(Planned),
             Command::ChangePlan(words) => Box::pin(self.change_plan(&words, cancel)).await.map(Planned),
             Command::WritePlan(text) => match self.edit_plan(&text, None).await {
-                Ok((plan, event)) => Ending { result: Ok(Planned(plan)), events: vec![event] },
+                Ok(edited) => Ending { result: Ok(Planned(edited.plan)), events: vec![edited.event] },
                 Err(refused) => Ending { result: Err(refused.into()), events: Vec::new() },
             },
             Command::ShowPlan => match self.waiting_plan().await {

@@ -9,7 +9,7 @@ use tracing::Instrument;
 use crate::api::late_outcomes;
 use crate::api::turn::{Origin, TaskTurn, TurnHeld};
 use crate::commands::client_call::{self, OutsideAnswer};
-use crate::commands::edit_plan::PlanRefused;
+use crate::commands::edit_plan::{self, EditedPlan, PlanRefused};
 use crate::commands::locate_name::{self, LocatedName};
 use crate::commands::review_changes::{self, ReviewRequest, ReviewState};
 use crate::commands::undo::list::History;
@@ -25,7 +25,7 @@ use crate::editor::event::{Event, QuestionKind, QuickfixEntry};
 use crate::events::envelope::TraceEntry;
 use crate::events::stream::EventStream;
 use crate::memory::{self, statistics};
-use crate::plan::{Plan, Steps};
+use crate::plan::{Plan, StepState, Steps};
 use crate::planner::{replan, waiting_plan};
 use crate::run::{finish, quickfix_lists};
 use crate::state::agent_config::{Config, PlanMode};
@@ -159,8 +159,16 @@ impl Engine {
     ///
     /// # Errors
     /// The document has faults, each with its line, or no plan waits.
-    pub async fn edit_plan(&self, text: &str, base: Option<&str>) -> Result<(Plan, Event), PlanRefused> {
-        crate::commands::edit_plan::edit_plan(&self.session.edits, &self.session.plans, text, base).await
+    pub async fn edit_plan(&self, text: &str, base: Option<&str>) -> Result<EditedPlan, PlanRefused> {
+        edit_plan::edit_plan(&self.session.edits, &self.session.plans, text, base).await
+    }
+
+    /// Skips an open step of the plan that waits, or opens one that failed or was skipped. Steps are counted from 1.
+    ///
+    /// # Errors
+    /// No such step has this number, another step needs the skipped one, or no plan waits.
+    pub async fn mark_step(&self, number: usize, mark: StepState) -> Result<EditedPlan, PlanRefused> {
+        edit_plan::mark_step(&self.session.edits, &self.session.plans, number, mark).await
     }
 
     /// Changes the plan that waits, by the user's words.

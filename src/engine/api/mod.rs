@@ -20,7 +20,7 @@ pub use turn::{Origin, TaskInTurn, TaskTurn, TurnHeld, busy};
 pub use crate::commands::block_edit::{BlockRequest, FoundTarget};
 pub use crate::commands::changed_text::ReviewedDiff;
 pub use crate::commands::client_call::OutsideAnswer;
-pub use crate::commands::edit_plan::PlanRefused;
+pub use crate::commands::edit_plan::{EditedPlan, PlanRefused};
 pub use crate::commands::file_outline::OutlinedSymbol;
 pub use crate::commands::locate_name::LocatedName;
 pub use crate::commands::names_starting::StartingNames;

@@ -1,13 +1,14 @@
-//! Replaces the waiting plan by the document that the user has made of it.
+//! Replaces the waiting plan by the document that the user has made of it, or leaves out one of its steps.
 
 use crate::commands::resume;
 use crate::durable;
 use crate::editor::event::Event;
 use crate::events::fact::TaskFact;
 use crate::memory::keep;
-use crate::plan::Plan;
 use crate::plan::plan_event::plan_event;
-use crate::planner::{replan, validate_edited_plan};
+use crate::plan::{Plan, StepState};
+use crate::planner::replan;
+use crate::planner::validate_edited_plan::{self, CheckedPlan, WantedPlan};
 use crate::state::edit_service::EditService;
 use crate::state::plan_service::PlanService;
 use crate::state::taken_plan::TakenPlan;
@@ -44,8 +45,18 @@ impl From<PlanRefused> for Failure {
     }
 }
 
+/// The plan that the user has changed.
+#[derive(Clone, Debug)]
+pub struct EditedPlan {
+    pub plan: Plan,
+    /// The event that shows it.
+    pub event: Event,
+    /// Notes about its steps, by lines of the document.
+    pub notes: Vec<DocumentFault>,
+}
+
 /// Takes the document for the plan that waits, of this process or of one before it. `base` is the text that the user
-/// began with, where it is known. Returns the new plan and the event that shows it.
+/// began with, where it is known.
 ///
 /// # Errors
 /// The document has faults, or no plan waits.
@@ -54,7 +65,34 @@ pub(crate) async fn edit_plan(
     plans: &PlanService,
     text: &str,
     base: Option<&str>,
-) -> Result<(Plan, Event), PlanRefused> {
+) -> Result<EditedPlan, PlanRefused> {
+    replace(edits, plans, |plan| Ok(WantedPlan::read(text, base, plan))).await
+}
+
+/// Skips an open step of the plan that waits, or opens one that failed or was skipped. Steps are counted from 1.
+///
+/// # Errors
+/// No such step has this number, another step needs the skipped one, or no plan waits.
+pub(crate) async fn mark_step(
+    edits: &EditService,
+    plans: &PlanService,
+    number: usize,
+    mark: StepState,
+) -> Result<EditedPlan, PlanRefused> {
+    let (unfit, way) = match mark {
+        StepState::Open => ("did not fail and was not skipped", "name a step marked [!] or [-]"),
+        _ => ("has run or does not exist", "name a step marked [ ]"),
+    };
+    let none = || Failure::user(format!("step {number} {unfit}"), way);
+    replace(edits, plans, |plan| WantedPlan::marked(plan, number, mark).ok_or_else(none)).await
+}
+
+/// Replaces the plan that waits by a changed one.
+async fn replace<'t>(
+    edits: &EditService,
+    plans: &PlanService,
+    change: impl FnOnce(&Plan) -> Result<WantedPlan<'t>, Failure>,
+) -> Result<EditedPlan, PlanRefused> {
     resume::take_up_plan(edits, plans).await.map_err(PlanRefused::Failure)?;
     let mut taken = TakenPlan::take(plans).await;
     let Some((plan, task)) = taken.as_mut().and_then(TakenPlan::parts) else {
@@ -62,7 +100,9 @@ pub(crate) async fn edit_plan(
     };
     // The scope that an earlier text of the plan has added is not the user's wish any more.
     let asked = task.progress.asked_scope.get_or_insert_with(|| task.work.scope.clone()).clone();
-    let new = validate_edited_plan::rewritten(edits, &asked, plan, text, base).await.map_err(PlanRefused::Faults)?;
+    let wanted = change(plan).map_err(PlanRefused::Failure)?;
+    let CheckedPlan { plan: new, notes } =
+        validate_edited_plan::rewritten(edits, &asked, plan, wanted).await.map_err(PlanRefused::Faults)?;
     let changes = replan::changes(plan, &new);
     if !changes.is_empty() {
         task.work.take_up(&edits.hub.events);
@@ -80,5 +120,5 @@ pub(crate) async fn edit_plan(
     durable::keep_plan(&edits.store, &new, task).await;
     plan.clone_from(&new);
     let event = plan_event(&new, new.resting_phase().words());
-    Ok((new, event))
+    Ok(EditedPlan { plan: new, event, notes })
 }

@@ -1,4 +1,6 @@
-//! Checks a plan that the user has rewritten as a document against the present plan and the project.
+//! Checks a plan that the user has changed, most often as a document, against the present plan and the project.
+
+use std::borrow::Cow;
 
 use crate::plan::document;
 use crate::plan::step_numbers::{self, StepFault};
@@ -13,36 +15,65 @@ use sextant_text::symbols::symbol_path::SymbolPath;
 /// The fault of a document without a step.
 const NO_STEP: &str = "no step is left; `- [-]` skips a step and keeps it in sight";
 
-/// The plan of a document, or all of its faults, each with its line. Done steps stay as they are, with their results: a
-/// document has only their words. `base` is the text that the user began with, where it is known.
+/// A plan as the user wants it, with the text that its lines are of.
+pub(crate) struct WantedPlan<'t> {
+    plan: Plan,
+    text: Cow<'t, str>,
+    faults: Vec<DocumentFault>,
+}
+
+impl<'t> WantedPlan<'t> {
+    /// The plan that the user has written. `base` is the text that they began with, where it is known.
+    pub(crate) fn read(text: &'t str, base: Option<&str>, standing: &Plan) -> Self {
+        let (mut plan, faults) = document::read(text);
+        if let Some(base) = base {
+            follow_marks(&document::read(base).0.steps, &standing.steps, &mut plan.steps);
+        }
+        Self { plan, text: text.into(), faults }
+    }
+
+    /// The standing plan with an open step skipped, or with one opened that failed or was skipped. `None` where no such
+    /// step has the number, counted from 1.
+    pub(crate) fn marked(standing: &Plan, number: usize, mark: StepState) -> Option<Self> {
+        let fits = |state| match mark {
+            StepState::Open => matches!(state, StepState::Failed | StepState::Skipped),
+            _ => state == StepState::Open,
+        };
+        let mut plan = standing.clone();
+        let step = plan.steps.get_mut(number.checked_sub(1)?).filter(|step| fits(step.state))?;
+        step.state = mark;
+        Some(Self { text: document::write(&plan).into(), plan, faults: Vec::new() })
+    }
+}
+
+/// A checked plan, with notes about its steps by lines.
+pub(crate) struct CheckedPlan {
+    pub(crate) plan: Plan,
+    pub(crate) notes: Vec<DocumentFault>,
+}
+
+/// The plan that the user wants, or all of its faults, each with its line. Done steps stay as they are, with their
+/// results: a document has only their words.
 pub(crate) async fn rewritten(
     edits: &EditService,
     scope: &Scope,
     standing: &Plan,
-    text: &str,
-    base: Option<&str>,
-) -> Result<Plan, Vec<DocumentFault>> {
-    let (mut read, mut problems) = document::read(text);
-    if let Some(base) = base {
-        follow_marks(&document::read(base).0.steps, &standing.steps, &mut read.steps);
-    }
-    let (lines, parts) = (document::step_lines(text), document::part_lines(text));
+    wanted: WantedPlan<'_>,
+) -> Result<CheckedPlan, Vec<DocumentFault>> {
+    let WantedPlan { plan: read, text, faults: mut problems } = wanted;
+    let (lines, parts) = (document::step_lines(&text), document::part_lines(&text));
     let line = |index: usize| lines.get(index).copied().unwrap_or(1);
     let fault = |index: usize, StepFault { detail, message }| {
-        let line = document::detail_line(text, line(index), detail);
+        let line = document::detail_line(&text, line(index), detail);
         DocumentFault { line, message }
     };
+    let given: Vec<bool> = read.steps.iter().map(|step| !step.extent.creates.is_empty()).collect();
     let followed = step_numbers::follow(&standing.steps, &read.steps);
     let known_of = |index: usize| followed.same[index].and_then(|at| standing.steps.get(at));
     let mut steps: Vec<Step> = Vec::new();
     for (index, step) in read.steps.into_iter().enumerate() {
         let known = known_of(index);
-        let had = |title: &str| known.is_some_and(|known| known.result.parts.iter().any(|part| part.title == title));
-        for part in step.result.parts.iter().filter(|part| !had(&part.title)) {
-            let at = parts.iter().find(|(_, title)| *title == part.title).map_or(line(index), |(at, _)| *at);
-            let message = "the parts of a step come from its run; a step of its own begins its line".to_owned();
-            problems.push(DocumentFault { line: at, message });
-        }
+        problems.extend(added_parts(&step, known, &parts, line(index)));
         let merged = merged(step, known).map_err(|message| StepFault::of("", message));
         let merged = merged.and_then(|mut step| followed.renumber(index + 1, &mut step).map(|()| step));
         match merged {
@@ -75,9 +106,35 @@ pub(crate) async fn rewritten(
         let extent = StepExtent { whole, outside: still_marked(&held, known_of(index)), ..held.extent };
         steps[index] = Step { state: StepState::Open, extent, ..held };
     }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let unasked = (0..).zip(&steps).zip(given).filter(|(_, given)| !given);
+    let notes = unasked.filter_map(|((index, step), _)| created(step, line(index))).collect();
     let model = standing.model.clone();
-    let plan = Plan { title: read.title, reason: read.reason, steps, model, declined: false };
-    if problems.is_empty() { Ok(plan) } else { Err(problems) }
+    Ok(CheckedPlan { plan: Plan { title: read.title, reason: read.reason, steps, model, declined: false }, notes })
+}
+
+/// The faults of the parts that the user has added to a step.
+fn added_parts(
+    step: &Step,
+    known: Option<&Step>,
+    lines: &[(usize, String)],
+    step_line: usize,
+) -> impl Iterator<Item = DocumentFault> {
+    let had = move |title: &str| known.is_some_and(|known| known.result.parts.iter().any(|part| part.title == title));
+    let message = "the parts of a step come from its run; a step of its own begins its line";
+    step.result.parts.iter().filter(move |part| !had(&part.title)).map(move |part| {
+        let line = lines.iter().find(|(_, title)| *title == part.title).map_or(step_line, |(at, _)| *at);
+        DocumentFault { line, message: message.to_owned() }
+    })
+}
+
+/// The note on a step whose text does not name the files that it creates: a misspelt path would become a file.
+fn created(step: &Step, line: usize) -> Option<DocumentFault> {
+    let files: Vec<String> = step.extent.creates.iter().map(ToString::to_string).collect();
+    let message = format!("this step creates {}, which is not there", files.join(", "));
+    (!files.is_empty()).then_some(DocumentFault { line, message })
 }
 
 /// Gives each step whose mark the user has left alone the state that it has now: the plan may have run, or been rolled

@@ -9,10 +9,11 @@ use crate::engine::links::{ERROR, INFO};
 use crate::engine::plan_page_text::{self, PlanText};
 use crate::engine::streamed_page::{EditorPage, PageKind};
 use crate::link::{EngineSays, OwnActions, OwnHovers};
+use sextant_base::document_fault::DocumentFault;
 use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
 use sextant_base::plural::counted;
-use sextant_engine::api::{Event, Origin, Plan, PlanRefused, StepState, plan_document};
+use sextant_engine::api::{EditedPlan, Event, Origin, PlanRefused, StepState};
 
 #[derive(Debug)]
 pub(super) struct PlanPage {
@@ -117,10 +118,11 @@ impl PlanPage {
             return true;
         };
         let base = self.page.base().map(|base| plan_page_text::without_comments(&base));
-        match self.replace(engine, &plan_page_text::without_comments(&text), base.as_deref()).await {
-            Ok(plan) => {
+        let change = PlanChange::Write(&plan_page_text::without_comments(&text), base.as_deref());
+        match self.change_plan(engine, change).await {
+            Ok(notes) => {
                 self.page.accept(&engine.buffers, &text);
-                engine.tell_notes(self.page.uri(), &text, &plan_page_text::guessed_files(&text, &plan));
+                engine.tell_notes(self.page.uri(), &text, &notes);
                 // The page's comments and spelling are set again, if the user has changed them.
                 self.set(engine, |_| {});
                 true
@@ -147,34 +149,42 @@ impl PlanPage {
         mark: StepState,
         number: Option<usize>,
     ) -> Result<(), Failure> {
-        let (command, unfit, way) = match mark {
-            StepState::Open => ("agent.retry", "did not fail and was not skipped", "name a step marked [!] or [-]"),
-            _ => ("agent.skip", "has run or does not exist", "name a step marked [ ]"),
-        };
+        let command = if mark == StepState::Open { "agent.retry" } else { "agent.skip" };
         let unnamed = || Failure::user(format!("{command} needs the number of a step"), format!("write {command} 2"));
         let number = number.ok_or_else(unnamed)?;
         if self.page.edited(&engine.buffers).is_some() && !self.take_over(engine).await {
             return Ok(());
         }
-        let markdown = lock(&self.shown).markdown.clone();
-        let (plan, _) = plan_document::read(&markdown);
-        let refused = || Failure::user(format!("step {number} {unfit}"), way);
-        let plan = plan_page_text::marked(&plan, number, mark).ok_or_else(refused)?;
-        self.replace(engine, &plan_document::write(&plan), None).await.map(drop).map_err(Failure::from)
+        self.change_plan(engine, PlanChange::Mark(number, mark)).await.map(drop).map_err(Failure::from)
     }
 
-    /// Makes a document the current plan, and returns it. `base` is the document that the user began with.
-    async fn replace(&self, engine: &Arc<EngineHost>, markdown: &str, base: Option<&str>) -> Result<Plan, PlanRefused> {
+    /// Changes the current plan. Returns the notes about its steps.
+    async fn change_plan(
+        &self,
+        engine: &Arc<EngineHost>,
+        change: PlanChange<'_>,
+    ) -> Result<Vec<DocumentFault>, PlanRefused> {
         let session = engine.session().map_err(PlanRefused::Failure)?;
         let by = engine.buffers.links.used_last().map_or_else(|| "an editor".to_owned(), |link| link.editor());
         let held = session.agent.begin("a change of the plan", Origin::new(by));
         let held = held.map_err(PlanRefused::Failure)?;
-        let taken = session.agent.edit_plan(markdown, base).await;
+        let changed = match change {
+            PlanChange::Write(document, base) => session.agent.edit_plan(document, base).await,
+            PlanChange::Mark(number, mark) => session.agent.mark_step(number, mark).await,
+        };
         drop(held);
-        let (plan, event) = taken?;
+        let EditedPlan { event, notes, .. } = changed?;
         session.agent.emit(event);
-        Ok(plan)
+        Ok(notes)
     }
+}
+
+/// A change of the plan by the user.
+enum PlanChange<'a> {
+    /// The page that was saved, and the one that the user began with.
+    Write(&'a str, Option<&'a str>),
+    /// The number of a step, counted from 1, and its mark.
+    Mark(usize, StepState),
 }
 
 fn text_of(plan: &PlanPage, engine: &EngineHost) -> String {

@@ -3,10 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::link::{ACTION_KIND, OwnAction, OwnHover};
-use sextant_base::document_fault::DocumentFault;
 use sextant_base::plural::counted;
 use sextant_base::positions::{Position, Range};
-use sextant_engine::api::{Event, Plan, Step, StepState, plan_document};
+use sextant_engine::api::{Event, Step, StepState, plan_document};
 
 /// The known parts of the current plan.
 #[derive(Clone, Debug, Default)]
@@ -217,32 +216,6 @@ pub(super) fn without_comments(text: &str) -> String {
     out
 }
 
-/// The notes on the user's text of a page for files that its steps create, where the text does not say so: a misspelt
-/// path would become a file.
-pub(super) fn guessed_files(written: &str, plan: &Plan) -> Vec<DocumentFault> {
-    let document = without_comments(written);
-    let (given, _) = plan_document::read(&document);
-    let steps = plan.steps.iter().zip(&given.steps).zip(plan_document::step_lines(&document));
-    let guessed = steps.filter(|((step, given), _)| given.extent.creates.is_empty() && !step.extent.creates.is_empty());
-    let note = |((step, _), line): ((&Step, &Step), usize)| {
-        let files: Vec<String> = step.extent.creates.iter().map(ToString::to_string).collect();
-        DocumentFault { line, message: format!("this step creates {}, which is not there", files.join(", ")) }
-    };
-    guessed.map(note).collect()
-}
-
-/// A plan with one step skipped, or opened again after it failed or was skipped. `None` for a step in another state.
-pub(super) fn marked(plan: &Plan, number: usize, mark: StepState) -> Option<Plan> {
-    let fits = |state| match mark {
-        StepState::Open => matches!(state, StepState::Failed | StepState::Skipped),
-        _ => state == StepState::Open,
-    };
-    let mut plan = plan.clone();
-    let step = plan.steps.get_mut(number.checked_sub(1)?).filter(|step| fits(step.state))?;
-    step.state = mark;
-    Some(plan)
-}
-
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -282,16 +255,6 @@ mod tests {
         assert_eq!(shown.headline(), "done, 0 of 3 steps, 2 failed; agent.plan makes another");
         (shown.done, shown.failed) = (3, 0);
         assert_eq!(shown.headline(), "done, 3 of 3 steps; agent.undo takes it back");
-    }
-
-    #[test]
-    fn a_file_that_a_step_creates_unasked_is_noted_on_its_line() {
-        let written = "<!-- x -->\n# T\n- [ ] Fix b.py\n- [ ] Make c.py\n  - creates: `c.py`\n";
-        let (plan, _) =
-            plan_document::read("# T\n- [ ] Fix b.py\n  - creates: `b.py`\n- [ ] Make c.py\n  - creates: `c.py`\n");
-        let message = "this step creates b.py, which is not there".to_owned();
-        assert_eq!(guessed_files(written, &plan), [DocumentFault { line: 3, message }]);
-        assert_eq!(guessed_files(&plan_document::write(&plan), &plan), []);
     }
 
     #[test]

@@ -21,9 +21,9 @@ impl NvimDoor {
             let taken = open.session.edit_plan(&given.text, base).await;
             drop(held);
             match taken {
-                Ok((_, event)) => {
+                Ok(edited) => {
                     open.session.emit(Event::PlanChecked { faults: Vec::new() });
-                    open.session.emit(event);
+                    open.session.emit(edited.event);
                 }
                 Err(PlanRefused::Faults(faults)) => open.session.emit(Event::PlanChecked { faults }),
                 Err(PlanRefused::Failure(failure)) => open.session.emit(Event::refused(failure)),

@@ -1,7 +1,7 @@
 //! A plan that is made in the conversation that carries it out: the model looks before it plans.
 
 use serde_json::json;
-use sextant::engine::{PlanRefused, Request};
+use sextant::engine::{PlanRefused, Request, StepState};
 use sextant::llm::chat::ChatReply;
 use sextant::llm::step::PlanReplyStep;
 use sextant::symbols::symbol_path::SymbolPath;
@@ -113,7 +113,7 @@ async fn a_step_of_a_plan_text_names_what_it_changes_and_nothing_of_another_text
         ("change f() in a.py, but leave b.py as it is", "a.py::f"),
         ("change g() in b.py without changing conftest.py", "b.py::g"),
     ] {
-        let (plan, _) = engine.session.edit_plan(&text(step), None).await.expect(step);
+        let plan = engine.session.edit_plan(&text(step), None).await.expect(step).plan;
         let found: Vec<String> = plan.steps[0].symbols.iter().map(ToString::to_string).collect();
         assert_eq!(found, [symbols], "{step}");
     }
@@ -127,6 +127,24 @@ async fn a_step_of_a_plan_text_names_what_it_changes_and_nothing_of_another_text
         };
         assert!(faults.len() == 1 && faults[0].line == 5 && faults[0].message.contains(part), "{step}: {faults:?}");
     }
-    let (plan, _) = engine.session.edit_plan(&text("tidy up"), None).await.expect("a plan");
+    let plan = engine.session.edit_plan(&text("tidy up"), None).await.expect("a plan").plan;
     assert_eq!(plan.steps[0].symbols, [SymbolPath::new("a.py", "")]);
+}
+
+#[tokio::test]
+async fn a_step_is_skipped_as_data_and_the_words_of_the_others_stay() {
+    let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n")]);
+    // Read back from a document, a bracket at the end is the leftover of a pair.
+    let plans = vec![plan_of([planned("change f", &["a.py::f"]), planned("end g with ]", &["a.py::g"])])];
+    let engine = TestEngine::new(&project, Setup { plans, ..Setup::default() });
+    let made = engine.plan("change both").await.expect("a plan");
+    let plan = engine.session.mark_step(1, StepState::Skipped).await.expect("a plan").plan;
+    assert_eq!(plan.steps[0].state, StepState::Skipped);
+    assert_eq!((plan.steps[1].title.as_str(), &plan.steps[1]), ("end g with ]", &made.steps[1]));
+    for number in [0, 1, 3] {
+        let Err(PlanRefused::Failure(failure)) = engine.session.mark_step(number, StepState::Skipped).await else {
+            panic!("{number}")
+        };
+        assert_eq!(failure.message, format!("step {number} has run or does not exist"));
+    }
 }

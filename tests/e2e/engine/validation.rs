@@ -91,8 +91,8 @@ async fn a_step_outside_of_the_scope_is_marked_and_only_who_has_read_it_approves
     assert_eq!(refused.message, wanted, "{refused:?}");
     assert_eq!(project.bytes(), before);
     // A text that the user saves keeps the marks of the steps that they leave as they are.
-    let (_, events) = engine.session.edit_plan(&shown.replace("[ ] one\n", "[ ] first\n"), None).await.expect("a plan");
-    let saved = format!("{events:?}");
+    let edited = engine.session.edit_plan(&shown.replace("[ ] one\n", "[ ] first\n"), None).await.expect("a plan");
+    let saved = format!("{:?}", edited.event);
     assert!(saved.contains("- outside: `a.py::g`"), "{saved}");
     let outcome = engine.session.approve(Steps::All, &engine.cancel).await.result.expect("an outcome");
     assert!(outcome.summary.contains("3 of 3 steps done"), "{}", outcome.summary);
