@@ -62,7 +62,8 @@ async fn permit(approvals: &Approvals, planned: &BlockEdit) -> Result<(), Failur
     if planned.lost.is_empty() {
         return Ok(());
     }
-    let (target, lost) = (planned.path(), planned.lost.join(", "));
+    let lost: Vec<String> = planned.lost.iter().map(ToString::to_string).collect();
+    let (target, lost) = (planned.path(), lost.join(", "));
     let text = format!("The code block takes {lost} away. Apply it to {target}?");
     let options = OPTIONS.map(str::to_owned);
     let shows = written(&planned.document.text, &planned.target.after);

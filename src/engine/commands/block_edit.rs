@@ -64,7 +64,7 @@ pub(crate) struct BlockEdit {
     pub(crate) target: BlockTarget,
     outline: Outline,
     /// Symbols that go with the old text, and that the user has to allow.
-    pub(crate) lost: Vec<String>,
+    pub(crate) lost: Vec<SymbolPath>,
 }
 
 impl BlockEdit {

@@ -29,7 +29,6 @@ use sextant_diagnostics::policy::silencing_edits::{self, RepairObjection, Weight
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::{mentions, request_kind};
 use sextant_store::workspace::auto_executed;
-use sextant_text::symbols::symbol_path::SymbolPath;
 
 const FILE_OPTIONS: [&str; 3] = ["change it once", "allow this file for the session", "no"];
 const CHECK_OPTIONS: [&str; 2] = ["do it", "no"];
@@ -201,7 +200,9 @@ fn objections(
     }
     let words = words(work);
     // A deletion on the user's answer covers everything inside.
-    let answered = work.intent.consent.allowed.iter().any(|symbol| SymbolPath::parse(symbol).file == path);
+    let is_in_file =
+        |symbol: &String| symbol.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));
+    let answered = work.intent.consent.allowed.iter().any(is_in_file);
     found.retain(|one| !(is_asked_for(one.rule, &words) || answered && one.weight == Weight::Asked));
     let strict = is_strict(needs_providers, work);
     found.retain(|one| strict || one.weight != Weight::Asked);

@@ -41,15 +41,17 @@ pub(crate) fn permit(needs_providers: bool, work: &mut TaskWork, wanted: &[EditR
     let step = work.step.max(1);
     if let Some(reason) = decide::takes_away(&change) {
         let heard = basis == Basis::Reported || !work.intent.consent.replanned;
-        let asked = |path: &String| {
-            work.intent.consent.allowed.contains(path) || heard && authority::says(&work.request, path, &work.scope)
+        let asked = |path: &SymbolPath| {
+            let is_allowed = work.intent.consent.allowed.contains(&path.to_string());
+            is_allowed || heard && authority::says(&work.request, path, &work.scope)
         };
-        let (requested, withheld): (Vec<String>, Vec<String>) = lost.into_iter().partition(asked);
+        let (requested, withheld): (Vec<SymbolPath>, Vec<SymbolPath>) = lost.into_iter().partition(asked);
         for path in requested {
             let who = if basis == Basis::Approved { "the approved plan says so" } else { "the request asks for it" };
             work.events.trace(step, Trace::new(Effect::Kept, format!("deletion of {path}"), "asked_for", who));
         }
         if !withheld.is_empty() {
+            let withheld: Vec<String> = withheld.iter().map(ToString::to_string).collect();
             let what = withheld.join(", ");
             let trace = Trace::new(Effect::Asked, format!("deletion of {what}"), "destructive_asks", reason);
             work.events.trace(step, trace);
@@ -81,9 +83,8 @@ fn keep_wanted(work: &TaskWork, wanted: &[EditRequest]) -> Result<(), Failure> {
     if work.intent.client.is_some() || work.intent.is_direct || !wanted.iter().all(only_deletes) || goes() {
         return Ok(());
     }
-    let is_wanted = |path: &String| {
-        let names = SymbolPath::parse(path).names;
-        let name = path_spelling::last_name(&names);
+    let is_wanted = |path: &SymbolPath| {
+        let name = path_spelling::last_name(&path.names);
         !name.is_empty()
             && holds_word(request, name)
             && !authority::says(request, path, &work.scope)

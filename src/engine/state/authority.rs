@@ -102,8 +102,8 @@ pub(crate) fn basis(mode: Mode, request: &str, needs_providers: bool) -> Basis {
 ///
 /// A symbol that gets another name in its place, or turns up elsewhere in the same edit, is not lost. The inside of a
 /// function is that function's own affair.
-pub(crate) fn lost(wanted: &[EditRequest]) -> Vec<String> {
-    let mut gone: Vec<(String, String)> = Vec::new();
+pub(crate) fn lost(wanted: &[EditRequest]) -> Vec<SymbolPath> {
+    let mut gone: Vec<(SymbolPath, String)> = Vec::new();
     let mut added: BTreeSet<String> = BTreeSet::new();
     for want in wanted {
         let (before, Some(after), path, hunks) = (want.before(), want.after(), want.path(), want.hunks()) else {
@@ -111,7 +111,7 @@ pub(crate) fn lost(wanted: &[EditRequest]) -> Vec<String> {
         };
         let Some(language) = language::of_path(path) else {
             if after.trim().is_empty() && !before.trim().is_empty() {
-                gone.push((path.to_owned(), String::new()));
+                gone.push((SymbolPath::new(path, ""), String::new()));
             }
             continue;
         };
@@ -132,7 +132,7 @@ pub(crate) fn lost(wanted: &[EditRequest]) -> Vec<String> {
             // A text that does not parse is no evidence of a loss.
             let unread = new.has_errors && holds_word(after, &symbol.name);
             if !inside && !renamed && !unread {
-                gone.push((SymbolPath::new(path, &old_names[index]).to_string(), symbol.name.clone()));
+                gone.push((SymbolPath::new(path, &old_names[index]), symbol.name.clone()));
             }
         }
     }
@@ -140,8 +140,7 @@ pub(crate) fn lost(wanted: &[EditRequest]) -> Vec<String> {
 }
 
 /// True if the task has put a symbol of this name into another file before: then it is moved and not lost.
-pub(crate) fn put_elsewhere(journal: &Journal, lost: &str) -> bool {
-    let lost = SymbolPath::parse(lost);
+pub(crate) fn put_elsewhere(journal: &Journal, lost: &SymbolPath) -> bool {
     let name = path_spelling::last_name(&lost.names);
     let holds = |path: &str, text: &Option<Arc<str>>| {
         let (Some(language), Some(text)) = (language::of_path(path), text) else { return false };
@@ -154,8 +153,7 @@ pub(crate) fn put_elsewhere(journal: &Journal, lost: &str) -> bool {
 }
 
 /// True if the task itself has put a symbol where it is: then no work of anybody else is lost with it.
-pub(crate) fn made_here(journal: &Journal, lost: &str) -> bool {
-    let lost = SymbolPath::parse(lost);
+pub(crate) fn made_here(journal: &Journal, lost: &SymbolPath) -> bool {
     let Some(language) = language::of_path(&lost.file) else { return false };
     journal.net().iter().filter(|change| change.path == lost.file && !lost.names.is_empty()).any(|change| {
         let before = change.before.as_deref().unwrap_or_default();
@@ -165,8 +163,7 @@ pub(crate) fn made_here(journal: &Journal, lost: &str) -> bool {
 
 /// True if words ask for a symbol to go. Either the symbol stands right after a word of removal; or that word refers to
 /// no name at all (`the dead code`), and the words are about the symbol.
-pub(crate) fn says(words: &str, symbol: &str, scope: &Scope) -> bool {
-    let path = SymbolPath::parse(symbol);
+pub(crate) fn says(words: &str, path: &SymbolPath, scope: &Scope) -> bool {
     let name = path_spelling::last_name(&path.names);
     request_kind::removals(words).iter().any(|object| {
         if name.is_empty() {
@@ -177,7 +174,7 @@ pub(crate) fn says(words: &str, symbol: &str, scope: &Scope) -> bool {
             Scope::Files(_) | Scope::Workspace => true,
             scope if scope.whole_files().contains(&path.file) => true,
             scope if scope.symbols().iter().any(named) => false,
-            scope => scope.symbols().iter().any(|own| own.to_string() == symbol),
+            scope => scope.symbols().contains(path),
         };
         object.contains(&name) || listed && request_kind::is_generic(object)
     })

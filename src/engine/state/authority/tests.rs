@@ -27,8 +27,12 @@ fn change(path: &str, before: &str, after: &str) -> EditRequest {
     EditRequest::change(document, hunks(before, after), true)
 }
 
+fn names(lost: &[SymbolPath]) -> Vec<String> {
+    lost.iter().map(ToString::to_string).collect()
+}
+
 fn lost_by(after: &str) -> Vec<String> {
-    lost(&[change("cart.py", CART, after)])
+    names(&lost(&[change("cart.py", CART, after)]))
 }
 
 #[test]
@@ -47,9 +51,11 @@ fn a_symbol_that_is_there_no_longer_is_lost_and_one_that_has_another_name_or_pla
         change("cart.py", CART, &CART.replace(helper, "")),
         EditRequest::Create { path: "help.py".into(), text: "def helper():\n    return 3\n".into() },
     ];
-    assert_eq!(lost(&moved), Vec::<String>::new(), "moved in one edit");
-    assert_eq!(lost(&[change("notes.txt", "words\n", "")]), ["notes.txt"]);
-    assert_eq!(lost(&[change("notes.txt", "words\n", "word\n")]), Vec::<String>::new());
+    assert_eq!(lost(&moved), [], "moved in one edit");
+    for file in ["notes.txt", "Makefile"] {
+        assert_eq!(lost(&[change(file, "words\n", "")]), [SymbolPath::new(file, "")]);
+        assert_eq!(lost(&[change(file, "words\n", "word\n")]), []);
+    }
 }
 
 #[test]
@@ -66,10 +72,13 @@ fn words_allow_what_they_name_and_what_they_speak_of_without_a_name() {
         ("Make total return a number", "cart.py::Cart::total", false),
         ("Elimina la función helper", "cart.py::helper", true),
     ] {
-        assert_eq!(says(words, symbol, &both), expected, "{words}: {symbol}");
+        assert_eq!(says(words, &SymbolPath::parse(symbol), &both), expected, "{words}: {symbol}");
     }
-    assert!(says("empty it: delete the file", "notes.txt", &Scope::Workspace));
-    assert!(!says("fix the typing errors", "notes.txt", &Scope::Workspace));
+    // A name without a dot is a file all the same.
+    for file in ["notes.txt", "Makefile"].map(|name| SymbolPath::new(name, "")) {
+        assert!(says("empty it: delete the file", &file, &Scope::Workspace), "{file}");
+        assert!(!says("fix the typing errors", &file, &Scope::Workspace), "{file}");
+    }
 }
 
 #[test]
@@ -135,7 +144,7 @@ fn what_the_task_has_put_into_another_file_is_moved_and_not_lost() {
         checkpoints: vec![Checkpoint { files: vec![change], ..Checkpoint::default() }],
         ..Journal::default()
     };
-    let lost = "cart.py::helper";
+    let lost = &SymbolPath::new("cart.py", "helper");
     assert!(put_elsewhere(&journal(put("other.py", Some(""), "def helper(): ...\n")), lost));
     assert!(put_elsewhere(&journal(put("new.py", None, "def helper(): ...\n")), lost));
     let was_there = put("other.py", Some("def helper(): ...\n"), "def helper(): ...\nx = 1\n");
