@@ -28,7 +28,6 @@ use crate::state::workspace::Workspace;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
 use sextant_store::workspace::open_beneath;
-use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// The time that a command waits for an editor whose changes it needs to know.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -262,8 +261,8 @@ async fn carry_out(
         durable.keep_gap(&task, &checkpoint, &reverses).await;
     }
     for file in &checkpoint.files {
-        let own = |symbol: &&String| !restores_marks && SymbolPath::parse(symbol).file == file.path;
-        let symbols = checkpoint.symbols.iter().filter(own).cloned().collect();
+        let own = if restores_marks { Vec::new() } else { checkpoint.symbols_in(&file.path) };
+        let symbols = own.iter().map(ToString::to_string).collect();
         events.show(Event::Edited { path: file.path.clone(), symbols });
     }
     Ok(Made { checkpoint, applied })

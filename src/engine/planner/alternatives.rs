@@ -13,9 +13,9 @@ use sextant_text::symbols::symbol_path::SymbolPath;
 const SHOWN: usize = 20;
 
 /// The first missing symbol of a step.
-pub(crate) async fn missing(workspace: &Workspace, step: &Step) -> Option<String> {
+pub(crate) async fn missing(workspace: &Workspace, step: &Step) -> Option<SymbolPath> {
     let present = target::present(workspace, &step.symbols).await;
-    step.symbols.iter().find(|symbol| !present.contains(symbol)).map(ToString::to_string)
+    step.symbols.iter().find(|symbol| !present.contains(symbol)).cloned()
 }
 
 /// The replacements, a line each, where the work left its plan because of a missing symbol or file.

@@ -69,7 +69,7 @@ pub(crate) async fn findings(
 /// The changes of a task since this checkpoint: symbols, and files where an edit names none.
 fn changed_since(journal: &Journal, mark: usize) -> Scope {
     let rows = journal.checkpoints.get(mark..).unwrap_or_default();
-    let symbols = rows.iter().flat_map(|row| &row.symbols).map(|symbol| SymbolPath::parse(symbol));
+    let symbols = rows.iter().flat_map(|row| row.files.iter().flat_map(move |file| row.symbols_in(&file.path)));
     let whole = rows.iter().filter(|row| row.symbols.is_empty()).flat_map(|row| &row.files);
     Scope::Parts { files: whole.map(|file| file.path.clone()).collect(), symbols: symbols.collect() }
 }

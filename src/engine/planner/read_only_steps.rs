@@ -157,7 +157,7 @@ async fn look_context(
     let step = &plan.steps[index];
     if let Some(missing) = alternatives::missing(workspace, step).await {
         let facts =
-            StepReport { missing: Some(missing.clone()), error: Some(StepError::Missing), ..StepReport::default() };
+            StepReport { missing: Some(missing.to_string()), error: Some(StepError::Missing), ..StepReport::default() };
         let outcome = format!("{missing} is not there any more");
         return Err(Tried { state: StepState::Skipped, outcome, facts, ..Tried::default() });
     }

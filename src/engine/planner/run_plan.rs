@@ -34,6 +34,7 @@ use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::hint::{Hint, HintCode};
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::step::Model;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// The phase of a plan that another process has taken.
 const RUN_ELSEWHERE: &str = "run in another session";
@@ -382,8 +383,7 @@ async fn decide(
 async fn invalid_steps(workspace: &Workspace, plan: &Plan) -> Vec<String> {
     let mut gone = Vec::new();
     for (index, step) in plan.steps.iter().enumerate().filter(|(_, step)| step.state == StepState::Open) {
-        let made_before = |missing: &str| {
-            let path = sextant_text::symbols::symbol_path::SymbolPath::parse(missing);
+        let made_before = |path: &SymbolPath| {
             plan.steps[..index].iter().any(|step| {
                 matches!(step.state, StepState::Open | StepState::Running)
                     && step.extent.creates.iter().any(|new| {
@@ -391,7 +391,8 @@ async fn invalid_steps(workspace: &Workspace, plan: &Plan) -> Vec<String> {
                     })
             })
         };
-        gone.extend(alternatives::missing(workspace, step).await.filter(|missing| !made_before(missing)));
+        let missing = alternatives::missing(workspace, step).await.filter(|missing| !made_before(missing));
+        gone.extend(missing.map(|missing| missing.to_string()));
     }
     gone
 }

@@ -98,7 +98,7 @@ pub(crate) async fn try_step(
     let (step, whole) = (&plan.steps[index], task.work.scope.clone());
     if let Some(missing) = alternatives::missing(&edits.workspace, step).await {
         let facts =
-            StepReport { missing: Some(missing.clone()), error: Some(StepError::Missing), ..StepReport::default() };
+            StepReport { missing: Some(missing.to_string()), error: Some(StepError::Missing), ..StepReport::default() };
         let outcome = format!("{missing} is not there any more");
         return Ok(Tried { state: StepState::Skipped, outcome, facts, ..Tried::default() });
     }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::editor::Marks;
 use crate::plan::Plan;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// One file over one change. A text is `None` where the file did not exist on that side. The text is shared: a task's
 /// changes stand in several lists, and each begins with the text that the one before has left.
@@ -65,6 +66,18 @@ pub(crate) struct Checkpoint {
     pub once: Option<String>,
     /// Its number in the memory file; `None` where it is stored in this process alone.
     pub record: Option<i64>,
+}
+
+impl Checkpoint {
+    /// The symbols that were changed in one of its files; a symbol without names is the file itself. The name of a file
+    /// decides, and not the form of the text: `Makefile` is no symbol.
+    pub(crate) fn symbols_in(&self, file: &str) -> Vec<SymbolPath> {
+        let names = |symbol: &String| match symbol.strip_prefix(file)? {
+            "" => Some(String::new()),
+            rest => rest.strip_prefix("::").map(str::to_owned),
+        };
+        self.symbols.iter().filter_map(names).map(|names| SymbolPath::new(file, names)).collect()
+    }
 }
 
 /// The changes of one task, oldest first.
@@ -171,5 +184,15 @@ mod tests {
             ],
         };
         assert_eq!(journal.net(), vec![change("a", "1", "3")]);
+    }
+
+    #[test]
+    fn a_file_without_a_dot_is_changed_as_a_file_and_no_name_that_begins_alike_is_its_own() {
+        let files = ["Makefile", "a.py", "a.pyi"].map(|path| change(path, "x", "y")).to_vec();
+        let symbols = ["Makefile", "a.py::f", "a.py", "a.pyi::g"].map(str::to_owned).to_vec();
+        let row = Checkpoint { files, symbols, ..Checkpoint::default() };
+        assert_eq!(row.symbols_in("Makefile"), [SymbolPath::new("Makefile", "")]);
+        assert_eq!(row.symbols_in("a.py"), [SymbolPath::new("a.py", "f"), SymbolPath::new("a.py", "")]);
+        assert_eq!(row.symbols_in("a.pyi"), [SymbolPath::new("a.pyi", "g")]);
     }
 }
