@@ -12,6 +12,7 @@ use nvim_rs::compat::tokio::Compat;
 use nvim_rs::{Neovim, Value};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use tokio::fs::File;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
@@ -122,11 +123,12 @@ impl Channel {
             .map_err(|_| EditorError::Timeout(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)))??;
         drop(guard);
         let text = std::str::from_utf8(&bytes).map_err(|_| EditorError::NotText(about.to_owned()))?;
-        let envelope: Envelope = serde_json::from_str(text).map_err(|error| unreadable(method, &error))?;
+        let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|error| unreadable(method, &error))?;
         if let Some(error) = envelope.error {
             return Err(error.into_editor(about));
         }
-        serde_json::from_value(envelope.result).map_err(|error| unreadable(method, &error))
+        let result = envelope.result.map_or("null", RawValue::get);
+        serde_json::from_str(result).map_err(|error| unreadable(method, &error))
     }
 
     /// Takes a piece of an answer; the last one wakes the caller.

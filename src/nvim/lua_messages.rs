@@ -1,9 +1,13 @@
 //! Defines the messages between the binary and the Lua layer.
 
+use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use sextant_base::positions::{Encoding, Range};
 use sextant_diagnostics::model::{Freshness, Severity};
@@ -38,12 +42,13 @@ impl LuaError {
     }
 }
 
+/// An answer. Its result is read once, as the type that the caller wants.
 #[derive(Debug, Deserialize)]
-pub(super) struct Envelope {
+pub(super) struct Envelope<'a> {
     #[serde(default)]
     pub(super) error: Option<LuaError>,
-    #[serde(default)]
-    pub(super) result: Value,
+    #[serde(borrow, default)]
+    pub(super) result: Option<&'a RawValue>,
 }
 
 /// A buffer, with its text only if the call asked for it and the buffer has changed.
@@ -268,12 +273,33 @@ where
     D: serde::Deserializer<'de>,
     T: serde::de::DeserializeOwned,
 {
-    let value = Value::deserialize(deserializer)?;
-    match value {
-        Value::Array(items) => {
-            items.into_iter().map(|item| serde_json::from_value(item).map_err(serde::de::Error::custom)).collect()
+    deserializer.deserialize_any(ListItems(PhantomData))
+}
+
+struct ListItems<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ListItems<T> {
+    type Value = Vec<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<T>, A::Error> {
+        let mut found = Vec::new();
+        while let Some(item) = items.next_element()? {
+            found.push(item);
         }
-        _ => Ok(Vec::new()),
+        Ok(found)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<Vec<T>, A::Error> {
+        while table.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Vec::new())
+    }
+
+    fn visit_unit<E>(self) -> Result<Vec<T>, E> {
+        Ok(Vec::new())
     }
 }
 
@@ -297,5 +323,27 @@ pub(super) fn name_relative(error: EditorError, relative: impl Fn(&str) -> Strin
         EditorError::Conflict(path) => EditorError::Conflict(relative(&path)),
         EditorError::Locked { path, reason } => EditorError::Locked { path: relative(&path), reason },
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_read_once_and_an_empty_table_of_lua_is_an_empty_list() {
+        let read = |text: &str| -> Vec<String> {
+            let envelope: Envelope<'_> = serde_json::from_str(text).expect("an answer");
+            serde_json::from_str::<List<String>>(envelope.result.map_or("null", RawValue::get)).expect("a list").0
+        };
+        assert_eq!(read(r#"{"result": ["a", "b"]}"#), ["a", "b"]);
+        for empty in
+            [r#"{"result": []}"#, r#"{"result": {}}"#, r#"{"result": {"x": [1]}}"#, r#"{"result": null}"#, "{}"]
+        {
+            assert_eq!(read(empty), [""; 0], "{empty}");
+        }
+        assert!(
+            serde_json::from_str::<List<String>>("[1]").is_err() && serde_json::from_str::<List<String>>("7").is_err()
+        );
     }
 }
