@@ -44,7 +44,7 @@ pub(crate) async fn guard(
     wanted: &[EditRequest],
 ) -> Result<Vec<Doubt>, Failure> {
     let mut doubts = Vec::new();
-    let edit = ProposedEdit::new(wanted);
+    let guarded = GuardedEdit { hub, approvals, work, edit: ProposedEdit::new(wanted) };
     let whole = whole_edit(wanted);
     for want in wanted {
         let path = want.path().to_owned();
@@ -55,10 +55,10 @@ pub(crate) async fn guard(
                 "edit the places beside it with edit_file, and leave the line with the secret alone",
             ));
         }
-        may_touch(hub, approvals, work, &edit, &path, before, after).await?;
+        guarded.may_touch(&path, before, after).await?;
         for objection in objections(hub.needs_providers, work, &path, before, after, &whole) {
             let shows = if objection.weight == Weight::Asked { written(before, after) } else { String::new() };
-            weigh(hub, approvals, work, &edit, &path, &shows, &objection).await?;
+            guarded.weigh(&path, &shows, &objection).await?;
             if objection.weight != Weight::Asked {
                 doubts.push(Doubt { path: path.clone(), rule: objection.rule.to_owned(), reason: objection.reason });
             }
@@ -112,40 +112,86 @@ fn names_file(text: &str, path: &str) -> bool {
     wishes.iter().any(|wish| mentions::says(wish, known) && !mentions::leaves_alone(wish, known))
 }
 
-/// Asks before an edit of a file that runs by being there, or that sets how strict the checkers are.
-async fn may_touch(
-    hub: &DiagnosticsHub,
-    approvals: &Approvals,
-    work: &TaskWork,
-    edit: &ProposedEdit<'_>,
-    path: &str,
-    before: &str,
-    after: &str,
-) -> Result<(), Failure> {
-    let checks = silencing_edits::configures_checker(path, before, after);
-    let runs = auto_executed::runs(&hub.workspace.root, path, [before, after]);
-    let runs = runs.filter(|_| checks.is_none() || !path.ends_with(".toml")).map(str::to_owned);
-    let Some(reason) = runs.or(checks) else { return Ok(()) };
-    let heard = approvals.is_read() && !work.intent.consent.replanned;
-    let named = !work.intent.consent.restored && is_named_by(work, path, heard);
-    if named || approvals.allowed_file(path) {
-        return Ok(());
-    }
-    let (name, why) = (clean(path), capital(&reason));
-    let text = format!("Change {name}? {why}.");
-    let options = FILE_OPTIONS.map(str::to_owned).to_vec();
-    work.events
-        .trace(work.step.max(1), Trace::new(Effect::Asked, format!("change of {path}"), "running_file", &*reason));
-    let shows = written(before, after);
-    let question = UserQuestion { shows: Some(&shows), ..UserQuestion::of(QuestionKind::File, &text, &options) };
-    let answer = answer(hub, approvals, &work.intent, &work.events, edit, question).await?;
-    match answer.choice() {
-        1 => Ok(()),
-        2 => {
-            approvals.allow_file(path);
-            Ok(())
+/// An edit before the guard, with all that its questions need.
+struct GuardedEdit<'a> {
+    hub: &'a DiagnosticsHub,
+    approvals: &'a Approvals,
+    work: &'a TaskWork,
+    edit: ProposedEdit<'a>,
+}
+
+impl GuardedEdit<'_> {
+    /// Asks before an edit of a file that runs by being there, or that sets how strict the checkers are.
+    async fn may_touch(&self, path: &str, before: &str, after: &str) -> Result<(), Failure> {
+        let Self { hub, approvals, work, .. } = self;
+        let checks = silencing_edits::configures_checker(path, before, after);
+        let runs = auto_executed::runs(&hub.workspace.root, path, [before, after]);
+        let runs = runs.filter(|_| checks.is_none() || !path.ends_with(".toml")).map(str::to_owned);
+        let Some(reason) = runs.or(checks) else { return Ok(()) };
+        let heard = approvals.is_read() && !work.intent.consent.replanned;
+        let named = !work.intent.consent.restored && is_named_by(work, path, heard);
+        if named || approvals.allowed_file(path) {
+            return Ok(());
         }
-        _ => Err(tool_failure(answer.refusal(&format!("a change of {path}")), "go on without it")),
+        let (name, why) = (clean(path), capital(&reason));
+        let text = format!("Change {name}? {why}.");
+        let options = FILE_OPTIONS.map(str::to_owned).to_vec();
+        work.events
+            .trace(work.step.max(1), Trace::new(Effect::Asked, format!("change of {path}"), "running_file", &*reason));
+        let shows = written(before, after);
+        let question = UserQuestion { shows: Some(&shows), ..UserQuestion::of(QuestionKind::File, &text, &options) };
+        let answer = self.answer(question).await?;
+        match answer.choice() {
+            1 => Ok(()),
+            2 => {
+                approvals.allow_file(path);
+                Ok(())
+            }
+            _ => Err(tool_failure(answer.refusal(&format!("a change of {path}")), "go on without it")),
+        }
+    }
+
+    /// Acts on an objection by its weight. `shows` is the edit for the question.
+    async fn weigh(&self, path: &str, shows: &str, objection: &RepairObjection) -> Result<(), Failure> {
+        let Self { hub, work, .. } = self;
+        let (rule, reason, step) = (objection.rule, objection.reason.as_str(), work.step.max(1));
+        match objection.weight {
+            Weight::Refused if is_strict(hub.needs_providers, work) => {
+                work.events.trace(step, Trace::new(Effect::Refused, format!("edit of {path}"), rule, reason));
+                Err(tool_failure(
+                    format!(
+                        "{reason}, and it was asked to fix what is reported, not to hide it ({rule}); nothing was written"
+                    ),
+                    "repair the cause; where that cannot be done, say so in your answer: the user can ask for it by name",
+                ))
+            }
+            Weight::Asked => {
+                work.events.trace(step, Trace::new(Effect::Asked, format!("edit of {path}"), rule, reason));
+                let name = clean(path);
+                let text = format!("The edit of {name} goes further than a repair: {reason}. Do it?");
+                let options = CHECK_OPTIONS.map(str::to_owned);
+                let text = clean(&text);
+                let question =
+                    UserQuestion { shows: Some(shows), ..UserQuestion::of(QuestionKind::Edit, &text, &options) };
+                let answer = self.answer(question).await?;
+                match &answer {
+                    UserAnswer::Option(1) => Ok(()),
+                    UserAnswer::Option(_) => Err(tool_failure(
+                        format!("the user said no: {reason} ({rule})"),
+                        "fix it and leave that in place",
+                    )),
+                    UserAnswer::Words(_) => Err(tool_failure(answer.refusal(reason), "fix it and leave that in place")),
+                }
+            }
+            _ => {
+                work.events.trace(step, Trace::new(Effect::Kept, format!("edit of {path}"), rule, reason));
+                Ok(())
+            }
+        }
+    }
+
+    async fn answer(&self, question: UserQuestion<'_>) -> Result<UserAnswer, Failure> {
+        answer(self.hub, self.approvals, &self.work.intent, &self.work.events, &self.edit, question).await
     }
 }
 
@@ -213,49 +259,6 @@ fn objections(
 fn is_strict(needs_providers: bool, work: &TaskWork) -> bool {
     let basis = authority::basis_of(&work.intent, work.mode, &work.journal.request, needs_providers);
     basis == Basis::Reported || basis == Basis::Approved && request_kind::asks_repair(&work.journal.request)
-}
-
-async fn weigh(
-    hub: &DiagnosticsHub,
-    approvals: &Approvals,
-    work: &TaskWork,
-    edit: &ProposedEdit<'_>,
-    path: &str,
-    shows: &str,
-    objection: &RepairObjection,
-) -> Result<(), Failure> {
-    let (rule, reason, step) = (objection.rule, objection.reason.as_str(), work.step.max(1));
-    match objection.weight {
-        Weight::Refused if is_strict(hub.needs_providers, work) => {
-            work.events.trace(step, Trace::new(Effect::Refused, format!("edit of {path}"), rule, reason));
-            Err(tool_failure(
-                format!(
-                    "{reason}, and it was asked to fix what is reported, not to hide it ({rule}); nothing was written"
-                ),
-                "repair the cause; where that cannot be done, say so in your answer: the user can ask for it by name",
-            ))
-        }
-        Weight::Asked => {
-            work.events.trace(step, Trace::new(Effect::Asked, format!("edit of {path}"), rule, reason));
-            let name = clean(path);
-            let text = format!("The edit of {name} goes further than a repair: {reason}. Do it?");
-            let options = CHECK_OPTIONS.map(str::to_owned);
-            let text = clean(&text);
-            let question = UserQuestion { shows: Some(shows), ..UserQuestion::of(QuestionKind::Edit, &text, &options) };
-            let answer = answer(hub, approvals, &work.intent, &work.events, edit, question).await?;
-            match &answer {
-                UserAnswer::Option(1) => Ok(()),
-                UserAnswer::Option(_) => {
-                    Err(tool_failure(format!("the user said no: {reason} ({rule})"), "fix it and leave that in place"))
-                }
-                UserAnswer::Words(_) => Err(tool_failure(answer.refusal(reason), "fix it and leave that in place")),
-            }
-        }
-        _ => {
-            work.events.trace(step, Trace::new(Effect::Kept, format!("edit of {path}"), rule, reason));
-            Ok(())
-        }
-    }
 }
 
 /// Removes from a verdict on an edit the diagnostics that it is not known to repair, and keeps them for the task's end.
