@@ -1,12 +1,15 @@
-//! Shows what the last task changed as one diff of all its files: the task, one step, or one symbol.
+//! Shows what the last task changed as one diff of all its files: the task, one step, or one symbol, as far as it stands.
 
 use std::collections::BTreeSet;
 
 use crate::commands::noted_diff;
 use crate::commands::undo::{UndoRequest, whose_task};
 use crate::durable::stack::{self, UndoPlace};
+use crate::durable::stored_review;
+use crate::edit::recover;
 use crate::state::edit_service::EditService;
 use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal};
+use crate::state::standing_text;
 use crate::state::undo_hunks;
 use crate::state::undo_target::{Target, choose};
 use sextant_base::failure::Failure;
@@ -71,15 +74,16 @@ async fn changed(edits: &EditService, task: Option<&str>, part: &Target) -> Resu
         return Err(Failure::user(if task.is_some() { gone } else { "no task has changed anything here" }, ""));
     };
     let journal = stack::journal(&edits.store, known).await?;
-    let changes = match part {
+    let whole = match part {
         Target::Step(step) => of_step(&journal, *step),
-        Target::Symbol(symbol) => {
-            let path = SymbolPath::parse(symbol);
-            journal.net().into_iter().filter_map(|change| within(&change, &path)).collect()
-        }
         Target::From(first) => of_steps(&journal, |step| step >= *first),
-        Target::Task | Target::Lines(_) => journal.net(),
+        Target::Task | Target::Symbol(_) | Target::Lines(_) => journal.net(),
     };
+    let mut changes = still_standing(edits, whole).await;
+    if let Target::Symbol(symbol) = part {
+        let path = SymbolPath::parse(symbol);
+        changes = changes.iter().filter_map(|change| within(change, &path)).collect();
+    }
     if changes.is_empty() {
         // It may be no part of the task at all, or one that was taken back.
         if *part != Target::Task {
@@ -90,6 +94,22 @@ async fn changed(edits: &EditService, task: Option<&str>, part: &Target) -> Resu
     }
     let diff = changes.iter().map(file_diff).collect();
     Ok(TaskDiff { task: known.task.clone(), request: journal.request, diff })
+}
+
+/// The changes without those that were rejected or taken out since. A file that cannot be read counts as it was left.
+async fn still_standing(edits: &EditService, changes: Vec<FileChange>) -> Vec<FileChange> {
+    stored_review::load(&edits.store).await;
+    let rejected = edits.store.review.now().rejected;
+    let mut found = Vec::with_capacity(changes.len());
+    for change in changes {
+        match recover::look_at(&edits.workspace, &change.path).await {
+            Ok(now) => {
+                found.extend(standing_text::standing(change, now.as_ref().map(|now| &*now.text), &rejected));
+            }
+            Err(_) => found.push(change),
+        }
+    }
+    found
 }
 
 /// The changes of a step; of the last one for `None`.

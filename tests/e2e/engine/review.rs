@@ -1,11 +1,11 @@
 //! The review behind every door: edits of clients outside are in it, and the agent hears of rejections once.
 
 use serde_json::{Value, json};
-use sextant::engine::{Event, OutsideClient, ReviewAction, ReviewRequest, ReviewScope, ReviewState};
+use sextant::engine::{Event, OutsideClient, ReviewAction, ReviewRequest, ReviewScope, ReviewState, Target};
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::{TEXT, project, replace};
-use crate::support::engine::{Setup, TestEngine, last};
+use crate::support::engine::{Setup, TestEngine, act, last};
 use crate::support::servers::fake_config;
 
 fn setup() -> Setup {
@@ -46,6 +46,32 @@ async fn the_edits_of_a_client_outside_are_reviewed_and_a_rejection_is_no_task()
     assert_eq!((done.files.len(), done.reviewed, done.total), (0, 2, 2));
     let history = engine.session.history().await.expect("a history");
     assert_eq!(history.tasks.len(), 1, "the client's task alone");
+}
+
+#[tokio::test]
+async fn a_diff_has_what_stands_after_a_review_and_nothing_that_was_rejected() {
+    let project = project();
+    let engine = TestEngine::new(&project, setup());
+    engine.model.push(act("edit_file", replace("return 1", "return 11")));
+    engine.model.push(last("edit_file", replace("return f()", "return f() + 1")));
+    engine.ask("raise f and g in a.py").await;
+    let diff = async |part: &str| engine.session.changed_text(None, &Target::parse(part)).await;
+    for part in ["", "step 2", "g"] {
+        assert!(diff(part).await.expect(part).contains("+    return f() + 1"), "{part}");
+    }
+    wish(&engine, ReviewAction::Reject, ReviewScope::Symbol { path: "a.py".into(), symbol: "g".into() }, "").await;
+    let whole = diff("").await.expect("a diff");
+    assert!(whole.contains("+    return 11") && !whole.contains("f() + 1"), "{whole}");
+    for part in ["step 2", "g"] {
+        let failure = diff(part).await.expect_err(part);
+        assert!(failure.message.contains("changed nothing that stands"), "{part}: {failure:?}");
+    }
+    wish(&engine, ReviewAction::BringBack, ReviewScope::All, "").await;
+    assert!(diff("g").await.expect("it is back").contains("+    return f() + 1"));
+    wish(&engine, ReviewAction::Reject, ReviewScope::All, "").await;
+    assert_eq!(project.read("a.py"), TEXT);
+    let failure = diff("").await.expect_err("all of it was rejected");
+    assert!(failure.message.contains("changed nothing that stands"), "{failure:?}");
 }
 
 #[tokio::test]
