@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::diagnostics::{collect_diagnostics, reached};
+use crate::durable::{self, open_store, resumable};
 use crate::edit::edit_guard;
 use crate::editor::event::{Event, QuickfixEntry};
 use crate::events::envelope::TaskEvent;
@@ -21,6 +22,7 @@ use crate::state::outcome::Listed;
 use crate::state::pending_report::{self, PendingReport};
 use crate::state::render::UNCOVERED;
 use crate::state::snapshots::{SnapshotKey, with_created};
+use crate::state::standing_places::StandingPlaces;
 use crate::state::task::{Task, TaskWork};
 use crate::state::task_scope::Scope;
 use crate::state::{answer_status, concurrent_edits, fixed_entries, render};
@@ -61,6 +63,7 @@ pub(crate) async fn show(hub: &DiagnosticsHub, work: &mut TaskWork, new: &[Locat
         entries,
         uncovered,
         fixed,
+        is_restored: false,
     };
     emit(&hub.workspace.config, &hub.events, &listed, work.reports.shown);
     work.reports.shown = true;
@@ -137,9 +140,15 @@ async fn as_known(edits: &EditService, listed: &Listed) -> Option<Listed> {
     let mut verdict = both.compared(&[]).await;
     concurrent_edits::leave_out(&mut verdict, &journal, &known);
     edit_guard::discount_all(&journal, &listed.consent, &mut verdict);
-    let fixed = fixed_entries::listed(&verdict.fixed, floor, &both.before, &known).await;
-    let entries = verdict.new_from(floor).map(render::entry).collect();
-    let uncovered = verdict.revealed_from(floor).map(render::uncovered_entry).collect();
+    let mut fixed = fixed_entries::listed(&verdict.fixed, floor, &both.before, &known).await;
+    let mut entries: Vec<QuickfixEntry> = verdict.new_from(floor).map(render::entry).collect();
+    let mut uncovered: Vec<QuickfixEntry> = verdict.revealed_from(floor).map(render::uncovered_entry).collect();
+    if listed.is_restored {
+        let mut places = StandingPlaces::new(&journal, &listed.start, &known);
+        for list in [&mut entries, &mut uncovered, &mut fixed] {
+            list.retain(|entry| places.has(entry));
+        }
+    }
     let pending = if journal.net().is_empty() { Vec::new() } else { still_open(&edits.hub, &listed.pending).await };
     Some(Listed { entries, uncovered, fixed, pending, ..listed.clone() })
 }
@@ -158,14 +167,62 @@ async fn still_open(hub: &DiagnosticsHub, pending: &[PendingReport]) -> Vec<Pend
     pending.iter().filter(|entry| !answered(entry)).cloned().collect()
 }
 
+/// Lists a task of an earlier process again, from the reports before it that the record has. The list of a later task
+/// stays where it has entries.
+async fn restore(edits: &EditService, task: &str) {
+    let gives_way = |known: &Listed| {
+        known.is_restored || known.entries.is_empty() && known.uncovered.is_empty() && known.fixed.is_empty()
+    };
+    let may_stand = |lists: &[Listed], of: &str| {
+        lists.iter().all(|known| known.task != task && (known.of != of || gives_way(known)))
+    };
+    if !may_stand(&edits.hub.listed.lock().await, "") {
+        return;
+    }
+    let Some(listed) = from_record(edits, task).await else { return };
+    let mut lists = edits.hub.listed.lock().await;
+    if may_stand(&lists, &listed.of) {
+        lists.retain(|known| known.of != listed.of);
+        lists.push(listed);
+    }
+}
+
+/// The list of a task, still empty, with all that a comparison needs; `None` where the record has no reports.
+async fn from_record(edits: &EditService, task: &str) -> Option<Listed> {
+    let durable = open_store::durable(&edits.store).await.filter(|_| open_store::has_record(&edits.store))?;
+    let (run, _) = resumable::kept(&edits.hub.events, &durable, task).await?;
+    let (mut task, _) = run.into_task();
+    let Task { work, conversation, keep, .. } = &mut task;
+    let loaded = durable::load(&edits.store, &edits.workspace.root, &durable, work, conversation, keep).await;
+    open_store::or_tell(&edits.hub.events, &durable, loaded).filter(|()| !work.reports.start.is_empty())?;
+    let Task { work, .. } = task;
+    Some(Listed {
+        of: if work.intent.client.is_some() { work.journal.task.clone() } else { String::new() },
+        task: work.journal.task,
+        request: work.request,
+        start: work.reports.start,
+        created: work.reports.created,
+        late: work.reports.elsewhere.late,
+        consent: work.intent.consent,
+        pending: Vec::new(),
+        entries: Vec::new(),
+        uncovered: Vec::new(),
+        fixed: Vec::new(),
+        is_restored: true,
+    })
+}
+
 /// Asks for the reports of these files, since taking back or bringing back has changed their texts. It does so only
 /// where a list may change.
 pub(crate) async fn look_again(edits: &EditService, task: &str, files: &[String]) {
+    if !edits.workspace.config.diagnostics.on_edit {
+        return;
+    }
+    restore(edits, task).await;
     let may_change = |known: &Listed| {
         known.task == task || !(known.pending.is_empty() && known.entries.is_empty() && known.uncovered.is_empty())
     };
-    let is_listed = edits.hub.listed.lock().await.iter().any(may_change);
-    if !is_listed || !edits.workspace.config.diagnostics.on_edit {
+    if !edits.hub.listed.lock().await.iter().any(may_change) {
         return;
     }
     let looked = async {

@@ -47,6 +47,7 @@ pub(crate) mod session;
 pub(crate) mod shown_log;
 pub(crate) mod snapshots;
 pub(crate) mod span;
+pub(crate) mod standing_places;
 pub(crate) mod standing_text;
 pub(crate) mod steering;
 pub(crate) mod stop;

@@ -69,6 +69,8 @@ pub(crate) struct Listed {
     pub(crate) uncovered: Vec<QuickfixEntry>,
     /// The diagnostics that it has fixed, at the places where they stood.
     pub(crate) fixed: Vec<QuickfixEntry>,
+    /// True if its task is of an earlier process: what was typed since is no part of the list.
+    pub(crate) is_restored: bool,
 }
 
 /// The end of a piece of work, with events still to show. They follow after the door is free for the next command,

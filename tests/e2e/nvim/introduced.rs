@@ -179,3 +179,48 @@ async fn the_place_in_a_list_stays_where_an_entry_goes() {
         .await;
     assert_eq!(idx, 2, "it is at `three` still");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_redo_after_a_restart_brings_the_lists_of_the_task_back() {
+    let (project, server, mut nvim) = begun("").await;
+    signs(&nvim, &[6]).await;
+    nvim.command("write").await;
+    nvim.task("AgentUndo").await;
+    nvim.command("write").await;
+    drop(nvim);
+    // Nothing of ours is there until the user asks for it.
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.command("call append(0, ['# one', '# two'])").await;
+    nvim.command_shows("AgentList", "no task has changed something since this Neovim").await;
+    nvim.task("AgentRedo").await;
+    signs(&nvim, &[8]).await;
+    nvim.command("AgentList new").await;
+    lists(&nvim, &[8]).await;
+    let shown = title(&nvim).await;
+    assert!(shown.starts_with("Sextant: change f and g ("), "{shown}");
+    nvim.command("AgentList fixed").await;
+    lists(&nvim, &[4]).await;
+    assert!(nvim.quickfix().await[1].contains("gone"), "{:?}", nvim.quickfix().await);
+    nvim.command("AgentList remaining").await;
+    lists(&nvim, &[8]).await;
+    nvim.task("wincmd p | AgentUndo").await;
+    signs(&nvim, &[]).await;
+    nvim.command_shows("AgentList remaining", "nothing remains of what").await;
+    nvim.task("AgentRedo").await;
+    signs(&nvim, &[8]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_entry_whose_place_is_gone_does_not_come_back_after_a_restart() {
+    let (project, server, nvim) = begun("").await;
+    signs(&nvim, &[6]).await;
+    nvim.command("write").await;
+    drop(nvim);
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("AgentUndo step 1").await;
+    nvim.command("AgentList new").await;
+    lists(&nvim, &[6]).await;
+    nvim.command_shows("AgentList fixed", "has fixed nothing").await;
+    nvim.task("AgentUndo").await;
+    nvim.command_shows("AgentList new", "nothing new came from").await;
+}
