@@ -130,6 +130,7 @@ local KEYS = {
   { lhs = 'gA', modes = { 'n' }, desc = 'Accept every change of the symbol' },
   { lhs = 'gR', modes = { 'n', 'x' }, desc = 'Reject the change, or the selected part of it, with a reason' },
   { lhs = 'gB', modes = { 'n' }, desc = 'Take the last decision back' },
+  { lhs = 'gK', modes = { 'n' }, desc = 'Show all of the change, its notes and diagnostics' },
   { lhs = 'gN', modes = { 'n' }, desc = 'Leave a note on the change for the agent' },
   { lhs = 'gS', modes = { 'n' }, desc = 'Send rejections and notes to the agent' },
   { lhs = 'gQ', modes = { 'n' }, desc = 'Close the review; :AgentReview opens it again' },
@@ -163,6 +164,11 @@ local RUN = {
   end,
   ['gB'] = function()
     M.bring_back()
+  end,
+  ['gK'] = function()
+    if part_of('hunk') then
+      marks.show_whole(assert(places.hunk_at(state)))
+    end
   end,
   ['gN'] = function()
     decide_because('note', 'Note for the agent: ')

@@ -1,5 +1,7 @@
 --- Draws the hunks under review into a buffer: removed lines as virtual ones, changed words, new diagnostics.
 local highlights = require('sextant.ui.highlights')
+local say = require('sextant.ui.say')
+local wrapped_text = require('sextant.ui.wrapped_text')
 
 local M = {}
 local api = vim.api
@@ -14,6 +16,7 @@ local drawing = {}
 ---@type table<integer, boolean>
 local in_diff = {}
 ---@class sextant.HunkHeaders the headers of a buffer, by the names of their hunks
+---@field width integer the columns that the hunks were drawn for
 ---@field keys string[] hints behind the header of the current hunk
 ---@field current string name of the current hunk
 ---@field lines table<string, { mark: integer, hunk: sextant.Hunk, at: integer, of: integer, above: boolean }>
@@ -22,6 +25,10 @@ local in_diff = {}
 local headers = {}
 -- The most removed lines that are drawn of one hunk; the diff has all.
 local MOST = 200
+-- The most rows of a note or a diagnostic beside a hunk.
+local ROWS = 3
+-- Stands for the rest of one, with the key that shows it.
+local CUT = '… gK'
 
 ---@class sextant.Hunk one change of the agent that waits for a decision
 ---@field id string
@@ -67,6 +74,26 @@ local function hints(keys, width)
   return ''
 end
 
+-- The chunks of a virtual line that a width has room for. A mark stands for the rest, which Neovim would cut without one.
+---@param chunks table[]
+---@param width integer
+---@return table[]
+local function fit(chunks, width)
+  local shown, left = {}, width
+  for index, chunk in ipairs(chunks) do
+    local cells = api.nvim_strwidth(chunk[1])
+    local behind = chunks[index + 1] and chunks[index + 1][1] ~= ''
+    if cells > left or cells == left and behind then
+      shown[#shown + 1] = { say.cut(chunk[1] .. (behind and '…' or ''), left), chunk[2] }
+      break
+    elseif cells > 0 then
+      shown[#shown + 1] = chunk
+      left = left - cells
+    end
+  end
+  return shown
+end
+
 ---@param hunk sextant.Hunk
 ---@param at integer its number
 ---@param of integer
@@ -77,17 +104,17 @@ local function header(hunk, at, of, keys, width)
   local where = hunk.symbol ~= '' and hunk.symbol or 'top level'
   local place = ('▎%d/%d %s '):format(at, of, where)
   local conflict = hunk.conflict and 'edited since: accept it or change it by hand ' or ''
-  local left = width - api.nvim_strwidth(place .. conflict)
-  local chunks = { { place, 'SextantHunk' }, { conflict, 'SextantConflict' }, { hints(keys, left), 'SextantHint' } }
-  return vim.tbl_filter(function(chunk)
-    return chunk[1] ~= ''
-  end, chunks)
+  local left = width - api.nvim_strwidth(place)
+  conflict = wrapped_text.first_rows(conflict, math.max(1, left), 1)[1] .. (conflict ~= '' and ' ' or '')
+  left = left - api.nvim_strwidth(conflict)
+  return fit({ { place, 'SextantHunk' }, { conflict, 'SextantConflict' }, { hints(keys, left), 'SextantHint' } }, width)
 end
 
 ---@param hunk sextant.Hunk
 ---@param index integer of the line, from 1
+---@param width integer
 ---@return table[] chunks
-local function removed_line(hunk, index)
+local function removed_line(hunk, index, width)
   local text = hunk.removed[index]
   local chunks = { { '-', 'SextantRemoved' } }
   for _, word in ipairs(hunk.words) do
@@ -101,16 +128,17 @@ local function removed_line(hunk, index)
     end
   end
   chunks[#chunks + 1] = { text, 'SextantRemoved' }
-  return vim.tbl_filter(function(chunk)
+  local there = vim.tbl_filter(function(chunk)
     return chunk[1] ~= ''
   end, chunks)
+  return fit(there, width)
 end
 
 -- The lines above a hunk: its header and what the agent removed.
 local function above(hunk, at, of, keys, width)
   local lines = { header(hunk, at, of, keys, width) }
   for index = 1, math.min(#hunk.removed, MOST) do
-    lines[#lines + 1] = removed_line(hunk, index)
+    lines[#lines + 1] = removed_line(hunk, index, width)
   end
   if #hunk.removed > MOST then
     lines[#lines + 1] = { { ('… %d more removed'):format(#hunk.removed - MOST), 'SextantHint' } }
@@ -128,7 +156,8 @@ local function below(hunk, width)
   local lines = {}
   local function put(label, text, group)
     local lead = ('▎%s: '):format(label)
-    for index, row in ipairs(require('sextant.ui.wrapped_text').rows(text, width - api.nvim_strwidth(lead))) do
+    local room = math.max(1, width - api.nvim_strwidth(lead))
+    for index, row in ipairs(wrapped_text.first_rows(text, room, ROWS, CUT)) do
       local before = index == 1 and lead or '▎' .. (' '):rep(api.nvim_strwidth(lead) - 1)
       lines[#lines + 1] = { { before .. row, group } }
     end
@@ -140,6 +169,24 @@ local function below(hunk, width)
     put('new', entry.text, GROUPS[entry.kind] or 'SextantHint')
   end
   return lines
+end
+
+--- Shows all of a hunk in a float: what stands beside it in the code has the room of a window alone.
+---@param hunk sextant.Hunk
+function M.show_whole(hunk)
+  local lines = vim.tbl_map(function(note)
+    return 'note: ' .. note
+  end, hunk.notes or {})
+  for _, entry in ipairs(hunk.diagnostics) do
+    lines[#lines + 1] = 'new: ' .. entry.text
+  end
+  for _, text in ipairs(hunk.removed) do
+    lines[#lines + 1] = '-' .. text
+  end
+  for _, text in ipairs(hunk.added) do
+    lines[#lines + 1] = '+' .. text
+  end
+  require('sextant.ui.key_help').open(hunk.symbol ~= '' and hunk.symbol or 'top level', lines, { wrap = true })
 end
 
 --- Gives each hunk the notes on it, which name its place and code.
@@ -249,11 +296,11 @@ local function is_in_diff(buf)
   return false
 end
 
---- True if a buffer has entered or left diff mode since it was drawn.
+--- True if a buffer has entered or left diff mode, or has another width, since it was drawn.
 ---@return boolean
 function M.is_stale()
   for buf, was in pairs(in_diff) do
-    if is_in_diff(buf) ~= was then
+    if is_in_diff(buf) ~= was or not was and headers[buf].width ~= columns(buf) then
       return true
     end
   end
@@ -275,7 +322,7 @@ function M.draw(buf, hunks, first, of, keys)
   local is_there = vim.iter(hunks):any(function(hunk)
     return hunk.id == current
   end)
-  headers[buf] = { keys = keys, current = is_there and current or hunks[1].id, lines = {} }
+  headers[buf] = { width = columns(buf), keys = keys, current = is_there and current or hunks[1].id, lines = {} }
   in_diff[buf] = is_in_diff(buf)
   if in_diff[buf] then
     return

@@ -17,7 +17,7 @@ end
 
 ---@param changed fun() the text of the current buffer has changed
 ---@param shown fun() the current buffer was read or shown
----@param rearranged fun() windows came, went, or changed their diff mode
+---@param rearranged fun() windows came, went, or changed their diff mode or their width
 ---@param moved fun() the cursor has moved
 function M.start(changed, shown, rearranged, moved)
   group = api.nvim_create_augroup('sextant_review', {})
@@ -26,8 +26,11 @@ function M.start(changed, shown, rearranged, moved)
   api.nvim_create_autocmd({ 'CursorMoved', 'BufEnter' }, { group = group, callback = moved })
   -- The window that closes is still there, and so is its diff mode.
   local later = vim.schedule_wrap(rearranged)
-  api.nvim_create_autocmd({ 'WinClosed', 'TabEnter' }, { group = group, callback = later })
-  api.nvim_create_autocmd('OptionSet', { group = group, pattern = 'diff', callback = later })
+  -- Signs of diagnostics take columns of the text.
+  local events = { 'WinClosed', 'WinResized', 'VimResized', 'TabEnter', 'DiagnosticChanged' }
+  api.nvim_create_autocmd(events, { group = group, callback = later })
+  local options = { 'diff', 'number', 'relativenumber', 'signcolumn', 'foldcolumn' }
+  api.nvim_create_autocmd('OptionSet', { group = group, pattern = options, callback = later })
 end
 
 function M.stop()

@@ -74,4 +74,28 @@ function M.rows(text, width)
   return rows
 end
 
+--- The first rows of a text. A mark behind the last word stands for the rest.
+---@param text string
+---@param width integer
+---@param most integer
+---@param mark? string
+---@return string[]
+function M.first_rows(text, width, most, mark)
+  local rows, behind = M.rows(text, width), ' ' .. (mark or '…')
+  if #rows <= most then
+    return rows
+  end
+  local last = rows[most]
+  while api.nvim_strwidth(last .. behind) > width do
+    local shorter = last:match('^(.*%S)%s+%S+$') or vim.fn.strcharpart(last, 0, vim.fn.strcharlen(last) - 1)
+    if shorter == '' then
+      break
+    end
+    last = shorter
+  end
+  rows = vim.list_slice(rows, 1, most)
+  rows[most] = last .. behind
+  return rows
+end
+
 return M

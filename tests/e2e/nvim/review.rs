@@ -466,6 +466,58 @@ async fn an_acceptance_can_be_taken_back_and_a_note_is_seen() {
     assert_eq!(lines(&nvim).await, both);
 }
 
+/// The widest virtual line of the review, and the columns of the narrowest window.
+const WIDTHS: &str = "local ns, widest, least = vim.api.nvim_get_namespaces().sextant_review, 0, vim.o.columns
+    for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, ns, 0, -1, { details = true })) do
+      for _, line in ipairs(mark[4].virt_lines or {}) do
+        local cells = 0
+        for _, chunk in ipairs(line) do cells = cells + vim.api.nvim_strwidth(chunk[1]) end
+        widest = math.max(widest, cells)
+      end
+    end
+    for _, win in ipairs(vim.fn.win_findbuf(vim.api.nvim_get_current_buf())) do
+      local info = vim.fn.getwininfo(win)[1]
+      least = math.min(least, info.width - info.textoff)
+    end";
+
+/// Waits until what is drawn fills the narrowest window, and no more than that. Neovim reports a new width between two
+/// calls alone.
+async fn fits(nvim: &Nvim) {
+    let fitting = "widest <= least and widest > least - 12";
+    let code = format!("return (vim.wait(100, function() {WIDTHS} return {fitting} end, 10))");
+    for _ in 0..300 {
+        if nvim.lua::<bool>(&code).await {
+            return;
+        }
+    }
+    panic!("{:?}\n{}", drawn(nvim).await, nvim.screen.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_text_beside_a_change_fits_its_window_and_a_key_shows_all_of_it() {
+    let (_project, _server, nvim) = reviewing_two().await;
+    let words: String = (1..=30).map(|n| format!("word{n} ")).collect();
+    nvim.keys(&format!("gN{words}<CR>")).await;
+    nvim.screen.shows("▎note: word1 word2").await;
+    fits(&nvim).await;
+    nvim.command("vsplit").await;
+    fits(&nvim).await;
+    let cut = drawn(&nvim).await;
+    let last = cut.iter().rfind(|line| line.contains("word")).expect("a note");
+    assert!(last.ends_with(" … gK") && !last.contains("word30"), "{cut:?}");
+    assert_eq!(cut.iter().filter(|line| line.contains("word")).count(), 3, "{cut:?}");
+    nvim.keys("gK").await;
+    for words in ["note: word1", "word30", "-    return 1", "+    return undefined_name"] {
+        nvim.screen.shows(words).await;
+    }
+    nvim.keys("q").await;
+    nvim.screen.hides("word30").await;
+    nvim.command("set number | vertical resize 25").await;
+    fits(&nvim).await;
+    nvim.command("only").await;
+    fits(&nvim).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_decision_that_is_taken_back_is_shown_and_named_in_50_columns() {
     let files = [("a.py", TEXT), ("folder/b.py", TEXT)];
