@@ -77,7 +77,9 @@ impl Failure {
 
     /// The words for people about a failed call of a tool: a hint on the call is for the model.
     pub fn for_people(&self) -> String {
-        if self.kind.is_of_the_request() { self.message.clone() } else { self.one_line() }
+        let hint = self.hint.for_person();
+        let is_for_model = self.kind.is_of_the_request() && self.hint.person().is_none();
+        if is_for_model || hint.is_empty() { self.message.clone() } else { format!("{} ({hint})", self.message) }
     }
 
     /// The same failure, its way out in the words of a door.

@@ -50,12 +50,19 @@ pub enum HintCode {
     Log,
 }
 
-/// A way out. In JSON it is a text, or a text with codes.
+/// A way out. In JSON it is a text, or a text with codes and the words for a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Hint {
     Text(String),
-    Coded { text: String, codes: Vec<HintCode> },
+    Coded {
+        text: String,
+        #[serde(default)]
+        codes: Vec<HintCode>,
+        /// The words for a person, where the text is for a model: only a model can take its way out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        person: Option<String>,
+    },
 }
 
 impl Hint {
@@ -63,6 +70,19 @@ impl Hint {
     pub fn text(&self) -> &str {
         match self {
             Self::Text(text) | Self::Coded { text, .. } => text,
+        }
+    }
+
+    /// The same words for a person.
+    pub fn for_person(&self) -> &str {
+        self.person().unwrap_or_else(|| self.text())
+    }
+
+    /// The words for a person, where those for a model are others.
+    pub fn person(&self) -> Option<&str> {
+        match self {
+            Self::Text(_) => None,
+            Self::Coded { person, .. } => person.as_deref(),
         }
     }
 
@@ -76,18 +96,29 @@ impl Hint {
     /// The same, and another way out.
     #[must_use]
     pub fn and(self, code: HintCode) -> Self {
-        let (text, mut codes) = match self {
-            Self::Text(text) => (text, Vec::new()),
-            Self::Coded { text, codes } => (text, codes),
+        let (text, mut codes, person) = match self {
+            Self::Text(text) => (text, Vec::new(), None),
+            Self::Coded { text, codes, person } => (text, codes, person),
         };
         codes.push(code);
-        Self::Coded { text, codes }
+        Self::Coded { text, codes, person }
+    }
+
+    /// The same for a model, and these words for a person.
+    #[must_use]
+    pub fn but_for_person(self, words: impl Into<String>) -> Self {
+        let (text, codes) = match self {
+            Self::Text(text) => (text, Vec::new()),
+            Self::Coded { text, codes, .. } => (text, codes),
+        };
+        Self::Coded { text, codes, person: Some(words.into()) }
     }
 
     /// All of it in the words of a door; a code without words is left out.
     pub fn worded(&self, words: impl Fn(HintCode) -> &'static str) -> String {
         let coded = self.codes().iter().map(|code| words(*code));
-        let parts = std::iter::once(self.text().trim_end_matches('.')).chain(coded).filter(|part| !part.is_empty());
+        let text = self.for_person().trim_end_matches('.');
+        let parts = std::iter::once(text).chain(coded).filter(|part| !part.is_empty());
         match self {
             Self::Text(text) => text.clone(),
             Self::Coded { .. } => parts.collect::<Vec<_>>().join("; "),
@@ -109,7 +140,7 @@ impl From<String> for Hint {
 
 impl From<HintCode> for Hint {
     fn from(code: HintCode) -> Self {
-        Self::Coded { text: String::new(), codes: vec![code] }
+        Self::Coded { text: String::new(), codes: vec![code], person: None }
     }
 }
 
@@ -130,7 +161,9 @@ mod tests {
         assert_eq!(hint.worded(words), "it is kept; undo it");
         assert_eq!(Hint::from("Ask again.").worded(words), "Ask again.");
         assert_eq!(Hint::from(HintCode::Undo).worded(words), "undo it");
-        for hint in [hint, Hint::from("plain")] {
+        let split = Hint::from("read it again").and(HintCode::Undo).but_for_person("ask again");
+        assert_eq!((split.text(), split.worded(words).as_str()), ("read it again", "ask again; undo it"));
+        for hint in [hint, split, Hint::from("plain")] {
             let json = serde_json::to_string(&hint).unwrap();
             assert_eq!(serde_json::from_str::<Hint>(&json).unwrap(), hint, "{json}");
         }

@@ -108,7 +108,7 @@ fn words(info: &SessionInfo) -> String {
     match &info.running {
         Some(task) => {
             let seconds = now_ms().saturating_sub(task.since).max(0) / 1000;
-            lines.push(format!("running for {seconds} s, asked for by {}: {}", task.by, task.what));
+            lines.push(format!("running for {seconds} s, begun by {}: {}", task.by, task.what));
         }
         None => lines.push("nothing is running".to_owned()),
     }

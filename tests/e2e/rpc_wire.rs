@@ -203,7 +203,7 @@ async fn who_comes_second_is_told_what_runs_and_can_stop_it() {
     let request = Request { text: "what is here?".into(), ..Request::default() };
     let busy = joined.ask(&request, "a test".into()).await.expect_err("it is somebody's turn");
     assert_eq!(busy.kind, FailureKind::Busy);
-    assert!(busy.message.contains("“fix everything”, asked for by Neovim"), "{busy:?}");
+    assert!(busy.message.contains("“fix everything”, begun by Neovim"), "{busy:?}");
     assert_eq!(joined.info().await.expect("an answer").running.map(|task| task.by).as_deref(), Some("Neovim"));
     assert!(joined.cancel().await.expect("an answer") && held.cancel.is_cancelled());
     drop(held);

@@ -160,15 +160,15 @@ async fn a_request_whose_only_edit_was_refused_is_not_done() {
     let output = tokio::task::block_in_place(|| sextant(&project, &asked));
     let ended = outcome(&output)["outcome"].clone();
     assert_eq!((output.status.code(), &ended["ok"]), (Some(1), &json!(false)), "{}", said(&output));
-    let refused = "Not done: write_file sitecustomize.py was refused: ";
+    let refused = "Not done: the edit of sitecustomize.py was refused: ";
     assert!(ended["summary"].as_str().is_some_and(|text| text.contains(refused)), "{}", said(&output));
 }
 
 /// The first request begins with a word that also asks, and wants a change all the same.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_whose_only_edit_left_its_scope_names_that_edit_and_the_way_out() {
-    let refused = "Not done: edit_file b.py was refused: b.py is outside the scope of this task (a.py); name it in the \
-                   request, point at more of the project (`--file`, a range, the workspace), or make a plan.";
+    let refused = "Not done: the edit of b.py was refused: b.py is outside the scope of this task (a.py); name it in the \
+                   request, select more (a range, the file, the workspace), or make a plan.";
     for (request, done) in [("print the sum in f", false), ("f should return 2", false), ("what does f return?", true)]
     {
         let script = vec![step("edit_file", replace("b.py", "return 2"), false), end()];
@@ -208,7 +208,8 @@ async fn a_request_whose_second_edit_left_its_scope_is_done_in_part_only() {
         assert_eq!((output.status.code(), &ended["ok"]), (status, &json!(is_done)), "{script:?}: {}", said(&output));
         assert_eq!(ended["files"], json!(["a.py"]), "{script:?}: {ended}");
         let summary = ended["summary"].as_str().unwrap_or_default();
-        let names_it = summary.contains("Not done: edit_symbol a.py::g was refused: ") && summary.contains("`--file`");
+        let names_it =
+            summary.contains("Not done: the edit of a.py::g was refused: ") && summary.contains("select more");
         assert_eq!(names_it, !is_done, "{script:?}: {summary}");
     }
 }

@@ -72,7 +72,7 @@ impl TaskTurn {
     pub(super) fn begin(self: &Arc<Self>, root: &Path, what: &str, origin: Origin) -> Result<TurnHeld, Failure> {
         let mut running = lock(&self.running);
         if let Some((task, _)) = running.as_ref() {
-            return Err(busy(task));
+            return Err(busy_beside(task, root, &origin));
         }
         let cancel = CancellationToken::new();
         let (root, since) = (root.to_owned(), now_ms());
@@ -135,13 +135,21 @@ impl Drop for Closing {
 
 /// The error for the second caller.
 pub fn busy(task: &TaskInTurn) -> Failure {
+    running(task, &format!(", begun by {} in {}", task.by, task.root.display()))
+}
+
+/// The same for a caller that is known: it knows its own place.
+fn busy_beside(task: &TaskInTurn, root: &Path, origin: &Origin) -> Failure {
+    match (task.by == origin.by, task.root == root) {
+        (true, true) => running(task, ""),
+        (true, false) => running(task, &format!(", in {}", task.root.display())),
+        (false, _) => busy(task),
+    }
+}
+
+fn running(task: &TaskInTurn, place: &str) -> Failure {
     let seconds = now_ms().saturating_sub(task.since) / 1000;
-    let message = format!(
-        "a task is running already, for {seconds} s: “{}”, asked for by {} in {}",
-        headline(&task.what),
-        task.by,
-        task.root.display()
-    );
+    let message = format!("a task is running already, for {seconds} s: “{}”{place}", headline(&task.what));
     Failure::new(FailureKind::Busy, message, Hint::from("ask again when it is over").and(HintCode::Stop))
 }
 
@@ -221,8 +229,11 @@ mod tests {
             since: now_ms() - 3200,
             joined: false,
         };
-        let failure = busy(&task);
-        assert_eq!(failure.kind, FailureKind::Busy);
-        assert_eq!(failure.message, "a task is running already, for 3 s: “fix it”, asked for by Neovim in /w");
+        let words = |root: &str, by: &str| busy_beside(&task, Path::new(root), &Origin::new(by)).message;
+        let running = "a task is running already, for 3 s: “fix it”";
+        assert_eq!(words("/w", "Neovim"), running, "its own caller knows the place");
+        assert_eq!(words("/other", "Neovim"), format!("{running}, in /w"));
+        assert_eq!(words("/w", "claude"), format!("{running}, begun by Neovim in /w"));
+        assert_eq!(busy(&task).kind, FailureKind::Busy);
     }
 }

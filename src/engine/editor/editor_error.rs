@@ -37,9 +37,13 @@ pub enum EditorError {
 impl From<EditorError> for Failure {
     fn from(error: EditorError) -> Self {
         let hint: Hint = match &error {
-            EditorError::NotFound(_) => "list_symbols or search finds what is there".into(),
-            EditorError::Exists(_) => "edit it instead of creating it".into(),
-            EditorError::Stale(_) => "read it again and repeat the edit on the current text".into(),
+            EditorError::NotFound(_) => {
+                Hint::from("list_symbols or search finds what is there").but_for_person("check the name, and ask again")
+            }
+            EditorError::Exists(_) => Hint::from("edit it instead of creating it")
+                .but_for_person("ask for another name, or for an edit of it"),
+            EditorError::Stale(_) => Hint::from("read it again and repeat the edit on the current text")
+                .but_for_person("ask again, and the text as it is now is edited"),
             EditorError::Conflict(_) => Hint::from("resolve it in the editor first").and(HintCode::Buffer),
             EditorError::Locked { .. } => "make it writable first, then ask again".into(),
             EditorError::Elsewhere { session, .. } => format!(
@@ -48,8 +52,9 @@ impl From<EditorError> for Failure {
             .into(),
             EditorError::NotText(_) => Hint::from("convert it first").and(HintCode::Encoding),
             EditorError::Unsupported(_) => "do it in the editor by hand".into(),
-            EditorError::FixGone(_) => "ask for the fixes again".into(),
-            EditorError::Timeout(_) => "the editor may be waiting for a key; answer its prompt and try again".into(),
+            EditorError::FixGone(_) => Hint::from("ask for the fixes again").but_for_person("ask again"),
+            EditorError::Timeout(_) => Hint::from("the editor may be waiting for a key of the user; try again later")
+                .but_for_person("it may wait for a key: answer its prompt, and ask again"),
             EditorError::Closed => "start the editor again".into(),
             EditorError::Other(_) => Hint::from("the log has the details").and(HintCode::Log),
         };

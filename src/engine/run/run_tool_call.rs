@@ -178,7 +178,7 @@ async fn end(
     // A fix that is gone is no judgement on the edits.
     if called.edits() && tool != apply_fix::TOOL.name {
         let target = called.subject.named().to_owned();
-        let refusal = |failure| RefusedEdit { call: about.clone(), target: target.clone(), failure };
+        let refusal = |failure| RefusedEdit { target: target.clone(), failure };
         let refused = ran.as_ref().err().cloned().map(refusal);
         match &refused {
             Some(refused) => task.counts.left_out.refused(refused),

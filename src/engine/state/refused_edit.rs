@@ -10,18 +10,12 @@ use sextant_base::one_line::{capital, headline};
 use sextant_base::secrets::mask;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// The way out of a scope. Its own hint speaks to the model, which cannot take it.
-const WIDER: &str = "name it in the request, point at more of the project (`--file`, a range, the workspace), or make a \
-                     plan";
-
 /// The most refused edits that a task remembers.
 const MOST: usize = 20;
 
 /// An edit that was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RefusedEdit {
-    /// The tool and its target.
-    pub(crate) call: String,
     /// The symbol or file, as the call names it.
     pub(crate) target: String,
     pub(crate) failure: Failure,
@@ -34,13 +28,15 @@ impl RefusedEdit {
         if approvals::is_declined(&self.failure) {
             return capital(&cause);
         }
-        let way_out = match self.failure.kind {
-            _ if task_scope::is_refusal(&self.failure) => WIDER,
-            FailureKind::Tool => "",
-            _ => self.failure.hint.text(),
-        };
-        let parts = [cause.as_str(), way_out].into_iter().filter(|part| !part.is_empty());
-        format!("Not done: {} was refused: {}", headline(&self.call), parts.collect::<Vec<_>>().join("; "))
+        let hint = &self.failure.hint;
+        // Without words for a person, a hint on the call of a tool is the model's.
+        let way_out = if self.failure.kind == FailureKind::Tool { hint.person() } else { Some(hint.for_person()) };
+        let parts = [Some(cause.as_str()), way_out].into_iter().flatten().filter(|part| !part.is_empty());
+        format!(
+            "Not done: the edit of {} was refused: {}",
+            headline(&self.target),
+            parts.collect::<Vec<_>>().join("; ")
+        )
     }
 
     /// True if this is the result that the model got for it.
@@ -96,12 +92,13 @@ impl LeftOut {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::editor::editor_error::EditorError;
     use crate::state::approvals::UserAnswer;
     use crate::state::task_scope::Scope;
     use sextant_base::failure::tool_failure;
 
     fn refused(target: &str, failure: Failure) -> RefusedEdit {
-        RefusedEdit { call: format!("edit_file {target}"), target: target.to_owned(), failure }
+        RefusedEdit { target: target.to_owned(), failure }
     }
 
     fn outside(target: &str) -> RefusedEdit {
@@ -110,12 +107,29 @@ mod tests {
 
     #[test]
     fn a_refused_edit_is_named_with_its_cause_and_the_user_s_way_out() {
-        let cause = "Not done: edit_file b.py was refused: b.py is outside the scope of this task (a.py)";
-        assert_eq!(outside("b.py").words(), format!("{cause}; {WIDER}"));
-        let locked = refused("b.py", Failure::new(FailureKind::Editor, "b.py is read-only", "make it writable"));
-        assert_eq!(locked.words(), "Not done: edit_file b.py was refused: b.py is read-only; make it writable");
-        let missed = refused("b.py", tool_failure("old_string is not in b.py", "read it again"));
-        assert_eq!(missed.words(), "Not done: edit_file b.py was refused: old_string is not in b.py");
+        for (failure, words) in [
+            (
+                Scope::Files(vec!["a.py".to_owned()]).outside("b.py"),
+                "b.py is outside the scope of this task (a.py); name it in the request, select more (a range, the \
+                 file, the workspace), or make a plan",
+            ),
+            (
+                Failure::new(FailureKind::Editor, "b.py is read-only", "make it writable"),
+                "b.py is read-only; make it writable",
+            ),
+            (tool_failure("old_string is not in b.py", "read it again"), "old_string is not in b.py"),
+            (
+                EditorError::Stale("b.py".to_owned()).into(),
+                "b.py changed since it was read; ask again, and the text as it is now is edited",
+            ),
+            (
+                EditorError::Timeout(5000).into(),
+                "the editor did not answer within 5000 ms; it may wait for a key: answer its prompt, and ask again",
+            ),
+            (EditorError::NotFound("b.py".to_owned()).into(), "b.py does not exist; check the name, and ask again"),
+        ] {
+            assert_eq!(refused("b.py", failure).words(), format!("Not done: the edit of b.py was refused: {words}"));
+        }
         for (answer, words) in [
             (UserAnswer::Option(3), "The user said no to this edit of b.py"),
             (UserAnswer::Words("later".into()), "The user did not agree to this edit of b.py, and says: later"),
@@ -149,7 +163,7 @@ mod tests {
         left.refused(&outside("c.py"));
         assert_eq!(
             left.words(&BTreeSet::new()).as_deref(),
-            Some("Not done: edit_file b.py was refused: this needs an answer; ask in the editor (and 1 more)")
+            Some("Not done: the edit of b.py was refused: this needs an answer; ask in the editor (and 1 more)")
         );
         assert_eq!(left.words(&BTreeSet::from(["b.py".to_owned(), "c.py".to_owned()])), None);
     }

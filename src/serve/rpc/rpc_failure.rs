@@ -19,6 +19,9 @@ pub struct FailureData {
     /// Hints for which each program has a command of its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hint_codes: Vec<HintCode>,
+    /// The hint for a person, where the other one is for a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint_for_person: Option<String>,
 }
 
 /// The code of a kind, outside of the range that JSON-RPC reserves (-32768 to -32000).
@@ -53,6 +56,7 @@ impl From<CallError> for ErrorObjectOwned {
             message: failure.message.clone(),
             hint: failure.hint.text().to_owned(),
             hint_codes: failure.hint.codes().to_vec(),
+            hint_for_person: failure.hint.person().map(str::to_owned),
         };
         ErrorObject::owned(code(failure.kind), failure.message, Some(data))
     }
@@ -76,6 +80,7 @@ pub(super) fn of_protocol(method: &str, code: i32, answer: &str) -> Option<Error
         message: message.clone(),
         hint: "doc/rpc.md has every method with its parameters".to_owned(),
         hint_codes: Vec::new(),
+        hint_for_person: None,
     };
     Some(ErrorObject::owned(code, message, Some(data)))
 }
@@ -96,10 +101,10 @@ pub(super) fn read(error: ClientError) -> Failure {
         let hint = "both sides may be of different versions; restart the editor";
         return Failure::new(FailureKind::Internal, object.message().to_owned(), hint);
     };
-    let hint = if data.hint_codes.is_empty() {
+    let hint = if data.hint_codes.is_empty() && data.hint_for_person.is_none() {
         Hint::Text(data.hint)
     } else {
-        Hint::Coded { text: data.hint, codes: data.hint_codes }
+        Hint::Coded { text: data.hint, codes: data.hint_codes, person: data.hint_for_person }
     };
     Failure::new(data.kind, data.message, hint)
 }

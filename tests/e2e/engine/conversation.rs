@@ -539,6 +539,6 @@ async fn a_refused_edit_is_named_beside_new_errors_that_stay() {
     let engine = TestEngine::new(&project, Setup { config, ..talk(chats) });
     let outcome = engine.ask("make f return 1").await;
     let summary = outcome["summary"].as_str().unwrap();
-    assert!(summary.contains("Not done: 1 new error stays; edit_file b.py was refused: "), "{summary}");
+    assert!(summary.contains("Not done: 1 new error stays; the edit of b.py was refused: "), "{summary}");
     assert_eq!(project.read("b.py"), "x = 1\n");
 }

@@ -1,6 +1,7 @@
 //! Confines an edit of one file to the symbols that it may touch, and finds those that it puts beside them.
 
 use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::hint::Hint;
 use sextant_text::edits::apply_text::{apply, offset_after};
 use sextant_text::edits::hunks::hunks as lines_of;
 use sextant_text::edits::{TextEdit, edit_zones as zones};
@@ -9,12 +10,15 @@ use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
+/// The way out for the user. The one for a model is not theirs to take.
+const WIDER: &str = "name it in the request, select more (a range, the file, the workspace), or make a plan";
+
 /// The way out for a model.
 const STAY: &str = "stay inside the scope (at a symbol also right beside it, and the import lines of its file, by \
                     edit_file), or ask for a wider one (a larger range, a name in the request, or a plan)";
 
 pub(super) fn refused(message: String) -> Failure {
-    Failure::new(FailureKind::Tool, message, STAY)
+    Failure::new(FailureKind::Tool, message, Hint::from(STAY).but_for_person(WIDER))
 }
 
 /// Recognizes the refusal of a scope.
