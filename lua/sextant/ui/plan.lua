@@ -363,7 +363,7 @@ end
 
 --- Shows a plan that was not made, or whose run broke off: the error and the hint on top.
 ---@param failure { kind: string, message: string, hint: string }
----@return boolean held whether the plan's buffer shows it
+---@return boolean held whether the plan's buffer shows it in sight: an open question keeps the room
 function M.fail(failure)
   expected = false
   if not (state and awaits) then
@@ -375,7 +375,7 @@ function M.fail(failure)
     state.phase = failure.kind == 'cancelled' and 'stopped' or 'failed'
   end
   draw()
-  return true
+  return state.asked == nil
 end
 
 --- Marks the plan as gone with the process.

@@ -77,7 +77,12 @@ end
 
 require('sextant.ui.question').on_answer(answer.line)
 
--- Shows a question in the answer window, and in the plan's if one is shown. Without a window it becomes a message.
+-- The question that was asked last.
+---@type string?
+local asked_last = nil
+
+-- Shows a question in the answer window, and in the plan's if one is shown. Without a window it becomes a message. One
+-- that is asked again leaves the message of what failed before it.
 local function question(event)
   local questions = require('sextant.ui.question')
   answer.line('')
@@ -87,9 +92,11 @@ local function question(event)
   local in_plan = plan.ask(event)
   questions.select(event)
   local text = questions.message(event)
-  if not say.say(text, nil, places(in_plan), { words = event.text:match('[^\n]*'), line = first }) then
+  local shown = say.say(text, nil, places(in_plan), { words = event.text:match('[^\n]*'), line = first })
+  if not shown and asked_last ~= event.text then
     say.note(text)
   end
+  asked_last = event.text
 end
 
 -- Reports the end of a task. Where no window shows its answer, the message names the way there.

@@ -9,12 +9,14 @@ use crate::durable::{self, open_store, plan_size, stored_traces};
 use crate::edit::recover;
 use crate::editor::event::Event;
 use crate::memory::keep;
+use crate::plan::user_question::Question;
 use crate::plan::work_mode::{Mode, Phase};
 use crate::plan::{Plan, plan_event};
 use crate::planner::make::{self, PlanRequest};
 use crate::planner::{replan, waiting_list};
 use crate::run::{requested, start};
 use crate::state::outcome::Ending;
+use crate::state::plan_service::PlanService;
 use crate::state::request::Request;
 use crate::state::session::Session;
 use crate::state::stop;
@@ -24,7 +26,7 @@ use sextant_base::failure::Failure;
 /// Makes a plan, or changes the one that waits (`change: …`). It waits for approval; no file is changed.
 pub(crate) async fn plan(session: &Session, request: &Request, cancel: &CancellationToken) -> Ending<Plan> {
     let result = make_or_change(session, request, cancel).await;
-    ended(&session.store, result).await
+    ended(&session.store, &session.plans, result).await
 }
 
 /// Changes the plan that waits, by the user's words.
@@ -34,14 +36,21 @@ pub(crate) async fn change(session: &Session, words: &str, cancel: &Cancellation
         Ok(()) => replan::change_plan(session, words, cancel).await,
         Err(failure) => Err(failure),
     };
-    ended(&session.store, result).await
+    ended(&session.store, &session.plans, result).await
 }
 
-async fn ended(store: &TaskStore, result: Result<Plan, Failure>) -> Ending<Plan> {
+/// The end of a plan that was made or changed. The question of one that was not changed is asked again: a request that
+/// begins closes it at every door.
+async fn ended(store: &TaskStore, plans: &PlanService, result: Result<Plan, Failure>) -> Ending<Plan> {
     stored_traces::keep(store).await;
     let events = match &result {
         Ok(plan) => vec![plan_event::plan_event(plan, Phase::Planning.words())],
-        Err(failure) => vec![Event::Failed { failure: failure.clone() }],
+        Err(failure) => {
+            let waiting = plans.waiting.lock().await;
+            let question = waiting.as_ref().and_then(|(_, task)| task.progress.question.as_ref());
+            let failed = Event::Failed { failure: failure.clone() };
+            std::iter::once(failed).chain(question.map(Question::event)).collect()
+        }
     };
     Ending { result, events }
 }

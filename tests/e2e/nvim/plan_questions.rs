@@ -157,3 +157,26 @@ async fn the_question_of_a_paused_plan_is_whole_beside_the_list_of_its_errors() 
     nvim.finished().await;
     nvim.screen.hides("What now?").await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_is_open_again_after_a_change_of_the_plan_that_failed() {
+    let broken = change("a.py", "h0() -> int:\n    return 0\n", "h0() -> int:\n    return missing\n");
+    let supervised = |options: String| options.replacen('{', "{ mode = 'supervised', ", 1);
+    let refused = Reply::Status(400, Vec::new(), "{\"error\": \"no\"}".to_owned());
+    let script = vec![plan(), step("edit_file", broken, false), refused];
+    let (_project, _server, mut nvim) = planned_with(script, supervised).await;
+    nvim.keys("s").await;
+    nvim.wait("SextantQuestion").await;
+    nvim.finished().await;
+    nvim.command("cclose | AgentPlan").await;
+    nvim.command("AgentPlan change: h2 first").await;
+    nvim.failed().await;
+    nvim.wait("SextantQuestion").await;
+    assert!(holds(&nvim, "require('sextant').status().state == 'question'").await);
+    for part in ["1  go on", "4  leave it and pause", "paused: question", "answered HTTP"] {
+        nvim.screen.shows(part).await;
+    }
+    nvim.keys("4").await;
+    nvim.finished().await;
+    nvim.screen.hides("paused: question").await;
+}
