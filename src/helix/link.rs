@@ -39,6 +39,7 @@ pub const COMMANDS: &[&str] = &[
     "agent.apply",
     "agent.stop",
     "agent.undo",
+    "agent.undo-rest",
     "agent.keep",
     "agent.redo",
     "agent.resume",

@@ -120,7 +120,7 @@ def drive(screen: Screen, shop: pathlib.Path) -> None:
     screen.keys("Enter")
     screen.type("c[-]")
     screen.command("w")
-    screen.wait("the edited plan", "left out by you")
+    screen.wait("the edited plan", "skipped by you")
     screen.show("its last step left out by hand, and saved")
     screen.type("gg")
     screen.keys("Space")
@@ -143,11 +143,33 @@ def drive(screen: Screen, shop: pathlib.Path) -> None:
     screen.wait("the answer", ":wa writes")
     screen.show("agent.ask: one line at its end")
     screen.command("wa")
+    percent(screen)
     screen.command("lsp-workspace-command agent.show")
-    screen.wait("the conversation", "# Sextant")
+    screen.wait("the conversation", "# Sextant", "## raise the total by 100% at most")
     screen.show("agent.show: the conversation")
     if (shop / FILE).read_bytes() == before:
         fail("nothing was written")
+
+
+def percent(screen: Screen) -> None:
+    """A request with a `%`, as doc/helix.md has it: refused by Helix, brought back by Up, and sent with `%%`."""
+    screen.escape()
+    screen.keys("Space")
+    screen.type("AF")
+    screen.wait("the prompt", 'agent.ask-workspace ""')
+    screen.type("raise the total by 100% at most")
+    screen.keys("Enter")
+    screen.wait("Helix's own refusal", "Please use '%%'")
+    screen.show("a request with a single %")
+    screen.escape()
+    screen.type(":")
+    screen.keys("Up")
+    screen.wait("the words again", 'agent.ask-workspace "raise the total by 100% at most"')
+    screen.keys(*["Left"] * len(' at most"'))
+    screen.type("%")
+    screen.keys("Enter")
+    screen.wait("the end of the request", "nothing was changed")
+    screen.show("sent with %%")
 
 
 def main() -> None:

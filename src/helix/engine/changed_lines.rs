@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex};
 use serde_json::json;
 
 use crate::engine::EngineHost;
+use crate::engine::commands;
 use crate::engine::open_documents::MirroredChange;
 use crate::link::{ACTION_KIND, OwnAction};
 use sextant_base::failure::Failure;
+use sextant_base::hint::HintCode;
 use sextant_base::lock::lock;
 use sextant_base::path;
 use sextant_base::positions::{Position, Range};
@@ -40,6 +42,8 @@ struct HeldChanges {
     files: BTreeMap<String, OfferedInFile>,
     /// The changes that the user has agreed to.
     kept: BTreeSet<ChangedLines>,
+    /// The file in which the rest of an undo is offered that was refused last.
+    refused_in: Option<String>,
 }
 
 /// The offered changes of all files.
@@ -126,12 +130,36 @@ impl OfferedChanges {
         Ok(())
     }
 
+    /// Takes in the end of a command: the rest of an undo that was refused is offered until the next one.
+    pub(super) fn ended(&self, engine: &EngineHost, failure: Option<&Failure>) {
+        let is_refused = failure.is_some_and(|failure| failure.hint.codes().contains(&HintCode::UndoRest));
+        let now = commands::asked_about(engine).filter(|_| is_refused);
+        let before = std::mem::replace(&mut lock(&self.0).refused_in, now.clone());
+        if before != now {
+            before.iter().chain(&now).for_each(|uri| engine.offer(uri));
+        }
+    }
+
     /// The actions on offer in a file.
     pub(super) fn actions(&self, uri: &str) -> Vec<OwnAction> {
         let held = lock(&self.0);
+        let rest = held.refused_in.as_deref() == Some(uri);
         let offered = held.files.get(uri).map(|file| file.offered.as_slice()).unwrap_or_default();
         let beside = |one: &OfferedReject| offered.iter().filter(|other| other.symbol == one.symbol).count();
-        offered.iter().flat_map(|one| one.actions(beside(one))).collect()
+        let changes = offered.iter().flat_map(|one| one.actions(beside(one)));
+        rest.then(rest_of_undo).into_iter().chain(changes).collect()
+    }
+}
+
+/// The action that leads out of a refused undo; on every line.
+fn rest_of_undo() -> OwnAction {
+    OwnAction {
+        range: None,
+        title: "Sextant: undo the rest".to_owned(),
+        kind: ACTION_KIND.to_owned(),
+        is_preferred: false,
+        command: "agent.undo-rest".to_owned(),
+        arguments: Vec::new(),
     }
 }
 

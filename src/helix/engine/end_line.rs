@@ -10,6 +10,9 @@ pub(super) const ANSWERS: &str = "(space a: answers) ";
 /// The sentence of a summary that names the changed files begins with this.
 const CHANGED: &str = "changed ";
 
+/// The sentence about the reach of a look over the workspace begins with this.
+const LOOKED: &str = "looked at ";
+
 /// The end of a task.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TaskEnd<'a> {
@@ -48,26 +51,46 @@ impl TaskEnd<'_> {
     }
 }
 
-/// A summary with its outcome and its counts before everything else, and with the number of the files for their names.
-/// The counts have fewer words where they do not fit into the room, in characters.
+/// A summary with its outcome, its counts and its files before everything else. Counts and names of files have fewer
+/// words where they do not fit into the room, in characters.
 fn counts_first(summary: &str, room: usize) -> String {
     let sentences: Vec<&str> = summary.trim_end_matches('.').split(". ").collect();
     let Some(at) = sentences.iter().position(|sentence| sentence.starts_with(CHANGED)) else {
         return summary.to_owned();
     };
-    let files = sentences[at].matches(", ").count() + 1;
-    let files = if files > 1 { format!("{CHANGED}{}", counted(files, "file")) } else { sentences[at].to_owned() };
-    let head: Vec<&str> = sentences[..at].iter().take(1).copied().collect();
+    let is_outcome = |sentence: &&&str| !sentence.starts_with(LOOKED);
+    let head: Vec<&str> = sentences[..at].iter().filter(is_outcome).take(1).copied().collect();
     let long = |parts: &[&str]| parts.iter().map(|part| part.chars().count() + 2).sum::<usize>();
+    let least = sentences.get(at + 1).map(|counts| short_counts(&without_empty(counts))).unwrap_or_default();
+    // A full stop and the mark of a cut need their places too.
+    let files = short_files(sentences[at], room.saturating_sub(long(&head) + long(&[&least]) + 3));
     let counts = sentences.get(at + 1).map(|counts| {
         let whole = without_empty(counts);
-        // The mark of a cut needs its place too.
         if long(&head) + long(&[&whole, &files]) <= room { whole } else { short_counts(&whole) }
     });
-    let more = sentences[..at].iter().skip(1).chain(sentences.iter().skip(at + 2)).map(|part| (*part).to_owned());
+    let others = sentences[..at].iter().filter(|sentence| !head.contains(sentence));
+    let more = others.chain(sentences.iter().skip(at + 2)).map(|part| (*part).to_owned());
     let head = head.iter().map(|part| (*part).to_owned());
     let all: Vec<String> = head.chain(counts).chain([files]).chain(more).collect();
     all.join(". ")
+}
+
+/// The changed files by their paths, by their names, or by the first name and the number of the others; without room for
+/// one of these, by their number alone. A single file always has its name.
+fn short_files(sentence: &str, room: usize) -> String {
+    let paths: Vec<&str> = sentence.trim_start_matches(CHANGED).split(", ").collect();
+    let names: Vec<&str> = paths.iter().map(|path| path.rsplit('/').next().unwrap_or(path)).collect();
+    let others = names.len() - 1;
+    let mut forms = vec![sentence.to_owned(), format!("{CHANGED}{}", names.join(", "))];
+    if others > 0 {
+        forms.extend([
+            format!("{CHANGED}{} and {others} more", names[0]),
+            format!("{CHANGED}{}", counted(names.len(), "file")),
+        ]);
+    }
+    let last = forms.len() - 1;
+    let fitting = forms.iter().position(|form| form.chars().count() <= room).unwrap_or(last);
+    forms.swap_remove(fitting)
 }
 
 /// The counts without the unchanged diagnostics, and without the fixed ones where there are none.
@@ -114,6 +137,17 @@ mod tests {
         let one = end("changed src/price.py. 0 new diagnostics, 0 fixed, 3 unchanged. 120 tokens in 3 calls.");
         let line = TaskEnd { unsaved: 1, ..one }.line();
         assert_eq!(line, "0 new. changed src/price.py. 120 … (:wa writes 1 buffer; agent.show: all)");
+        for (path, wanted) in [
+            ("price.py", "0 new, 1 fixed. changed price.py. … (:wa writes 1 buffer; agent.show: all)"),
+            ("src/shop/parts/price.py", "0 new, 1 fixed. changed price.py. … (:wa writes 1 buffer; agent.show: all)"),
+            ("a.py, src/b.py", "0 new, 1 fixed. changed a.py, b.py. … (:wa writes 1 buffer; agent.show: all)"),
+            ("src/cart.py, b.py, c.py", "0 new, 1 fixed. changed 3 files. … (:wa writes 1 buffer; agent.show: all)"),
+        ] {
+            let over = format!(
+                "looked at all 7 files of the workspace. changed {path}. 0 new diagnostics, 1 fixed, 3 unchanged."
+            );
+            assert_eq!(TaskEnd { unsaved: 1, ..end(&over) }.line(), wanted);
+        }
         for asks in [false, true] {
             for (ok, unsaved, words) in [(true, 12, ""), (false, 0, "one\ntwo"), (true, 3, "é".repeat(300).as_str())] {
                 let line = TaskEnd { ok, words, summary: LONG, unsaved, asks }.line();

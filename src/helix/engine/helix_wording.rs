@@ -20,7 +20,7 @@ const WORD: usize = 60;
 fn hint(code: HintCode) -> &'static str {
     match code {
         HintCode::Undo => "agent.undo takes it back",
-        HintCode::UndoRest => "agent.undo {\"partial\": true} undoes the rest",
+        HintCode::UndoRest => "space a: undo the rest",
         HintCode::UndoOwn => "`u` undoes the rest",
         HintCode::UndoByHand => "`u` undoes it",
         HintCode::Redo => "agent.redo brings it back",
@@ -105,7 +105,7 @@ mod tests {
         );
         assert_eq!(
             refused("src/price.py::total (line 11)", HintCode::UndoRest),
-            "src/price.py::total (line 11) … (agent.undo {\"partial\": true} undoes the rest)"
+            "src/price.py::total (line 11) was changed since; … (space a: undo the rest)"
         );
         assert_eq!(refused("a.py", HintCode::UndoByHand), "a.py was changed since; nothing was undone (`u` undoes it)");
         let plain = Failure::user("é".repeat(90), "try again");

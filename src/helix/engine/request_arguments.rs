@@ -77,9 +77,13 @@ impl GivenArguments {
     }
 }
 
-/// Reads the commands of the keys that ask as the one command that they are. They have names of their own, since Helix
-/// lists the keys with the beginning of what each types.
+/// Reads the commands of the keys that ask or take back as the one command that they are. They have names of their own,
+/// since Helix lists the keys with the beginning of what each types.
 pub(super) fn as_request(command: &mut AgentCommand) {
+    if command.command == "agent.undo-rest" {
+        command.arguments.push(json!({"partial": true}));
+        command.command = "agent.undo".to_owned();
+    }
     let Some(about) = command.command.strip_prefix("agent.ask-") else { return };
     if about == "workspace" {
         command.arguments.push(json!({"workspace": true}));

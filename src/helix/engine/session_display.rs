@@ -176,6 +176,7 @@ impl Shower {
         let line = helix_wording::failure(failure).one_line();
         engine.answers.block(&engine.buffers, &format!("**{line}**"));
         self.note(engine, &line);
+        engine.changes.ended(engine, Some(failure));
         engine.say(ERROR, &helix_wording::failure_line(failure));
     }
 
@@ -213,6 +214,7 @@ impl Shower {
         engine.requests.ended(ok);
         engine.answers.block(&engine.buffers, &format!("**{}**", summary.trim()));
         self.note(engine, summary);
+        engine.changes.ended(engine, None);
         // The answer is the result of a question; for an edit the summary has more.
         let words = match answer.trim() {
             _ if self.edited => "",

@@ -4,10 +4,11 @@ use serde_json::json;
 
 use crate::durable::{TEXT, plan, replace};
 use crate::helix::{CART, PRICE, with_model};
-use crate::support::link_client::{EditorLink, engine, hello};
+use crate::nvim::ask::step;
+use crate::support::link_client::{EditorLink, Told, engine, hello};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project::Project;
-use crate::support::replies::says;
+use crate::support::replies::{change, says};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn how_it_went_and_why_are_pages() {
@@ -64,8 +65,32 @@ async fn the_keys_that_ask_have_commands_of_their_own() {
     link.message(":wa writes 1 buffer").await;
     assert_eq!((link.text(&uri), project.read("price.py")), (CART.replace("import os\n", ""), PRICE.to_owned()));
     link.command("agent.ask-workspace", json!(["fix all the warnings"]), Some(&uri));
-    link.message("looked at all 2 files of the workspace").await;
+    link.message("changed price.py").await;
     assert_eq!(project.read("price.py"), PRICE.replace("import sys\n", ""));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_rest_of_a_refused_undo_has_a_command_of_its_own() {
+    let text = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n";
+    let project = Project::new(&[("a.py", text)]);
+    let edit = |old: &str, new: &str, more| step("edit_file", change("a.py", old, new), more);
+    let server = ModelServer::start([edit("return 1", "return 11", true), edit("return 2", "return 22", false)]).await;
+    let _engine = engine(&project);
+    let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
+    link.open("a.py");
+    let uri = link.uri("a.py");
+    link.command("agent.ask-file", json!([{"buffer": "a.py"}, "raise both"]), Some(&uri));
+    link.message(":wa writes 1 buffer").await;
+    link.type_text(&uri, &link.text(&uri).replace("return 11", "return 12"));
+    link.command("agent.undo", json!([]), Some(&uri));
+    link.message("(space a: undo the rest)").await;
+    let offered =
+        |told: &Told| told.actions.get(&uri)?.iter().find(|one| one.title == "Sextant: undo the rest").cloned();
+    let rest = link.until("the offer", offered).await;
+    assert_eq!((rest.range, rest.command.as_str()), (None, "agent.undo-rest"));
+    link.command(&rest.command, json!(rest.arguments), Some(&uri));
+    link.until("the undo", |told| (!told.texts[&uri].1.contains("return 22")).then_some(())).await;
+    assert_eq!(link.text(&uri), text.replace("return 1", "return 12"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
