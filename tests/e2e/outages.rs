@@ -118,7 +118,7 @@ async fn a_failed_step_says_why_and_not_what_its_model_says() {
         [&failed[0]["reason"], &outcome["summary"], &json!(last_plan(&text)), &json!(outcome["trace"].to_string())]
     {
         let told = told.as_str().expect("a text");
-        assert!(told.contains("nothing was changed (edit_file failed: "), "{told}");
+        assert!(told.contains("nothing was changed (the edit of a.py was refused: "), "{told}");
     }
 }
 

@@ -152,11 +152,13 @@ fn missed(step: &Step, findings: &[CheckResult]) -> Option<String> {
 /// Why a step that came to its end did nothing: the last refusal, and the model's own words.
 fn idle(conversation: &Conversation, refused: Option<&RefusedEdit>, answer: &str) -> String {
     let words = |result: &LastResult| match refused {
-        Some(edit) if edit.is_answered_by(&result.text) => headline(&mask(&edit.failure.for_people())),
-        _ => headline(&result.text),
+        Some(edit) if edit.is_answered_by(&result.text) => {
+            let cause = headline(&mask(&edit.failure.for_people()));
+            format!(" (the edit of {} was refused: {cause})", headline(&edit.target))
+        }
+        _ => format!(" ({} failed: {})", result.tool, headline(&result.text)),
     };
-    let failed = conversation.results.iter().rev().find(|result| !result.ok);
-    let refused = failed.map(|result| format!(" ({} failed: {})", result.tool, words(result)));
+    let refused = conversation.results.iter().rev().find(|result| !result.ok).map(words);
     let claim = if answer.is_empty() { String::new() } else { format!("; the model says “{}”", headline(answer)) };
     format!("nothing was changed{}{claim}", refused.unwrap_or_default())
 }

@@ -216,7 +216,7 @@ async fn repaired_by_a_client(because: &str) -> String {
 async fn a_step_is_not_credited_with_the_repair_of_somebody_else() {
     // Nothing says what the step was to repair: it has done nothing.
     let shown = repaired_by_a_client("asked").await;
-    assert!(shown.contains("- [!] repair f") && shown.contains("nothing was changed (edit_file failed"), "{shown}");
+    assert!(shown.contains("- [!] repair f") && shown.contains("nothing was changed (the edit of"), "{shown}");
     // The diagnostic that it names is gone: nothing is left to be done.
     let shown = repaired_by_a_client("the error bad is reported").await;
     assert!(shown.contains("- [x] repair f"), "{shown}");
