@@ -17,6 +17,11 @@ local api = vim.api
 ---@field count integer its lines there
 ---@field blocks sextant.DiffBlock[]
 
+---@class sextant.DiffPlace a change of a line in the diff of a file
+---@field hunk integer its number
+---@field offset integer the lines of the hunk before it, as they are after the task
+---@field row integer its row of the page
+
 -- A removed and an added line may look like the first two lines of a heading.
 local function is_heading(lines, row)
   local function begins(offset, words)
@@ -26,7 +31,7 @@ local function is_heading(lines, row)
 end
 
 -- The path of the file whose diff holds a row, and the row behind its heading.
----@return string? path, integer? row
+---@return string? path, integer row
 local function file_at(lines, row)
   while row >= 1 and not is_heading(lines, row) do
     row = row - 1
@@ -34,6 +39,34 @@ local function file_at(lines, row)
   if row >= 1 then
     return lines[row + 1]:match('^%+%+%+ b/(.*)$'), row + 2
   end
+  return nil, row
+end
+
+-- The place in the hunks of a file that a row of the page stands for: the row itself, or the first change behind it
+-- and, where none is, the one before it.
+---@param lines string[]
+---@param first integer the row behind the file's heading
+---@param row integer
+---@return sextant.DiffPlace
+local function place_at(lines, first, row)
+  local hunk, offset = 0, 0
+  ---@type sextant.DiffPlace?
+  local found = nil
+  local at = first
+  while lines[at] and not is_heading(lines, at) do
+    local mark = lines[at]:sub(1, 1)
+    if lines[at]:find('^@@ ') then
+      hunk, offset = hunk + 1, 0
+    elseif hunk > 0 then
+      local is_change = mark == '+' or mark == '-'
+      if is_change and (not found or found.row < row) then
+        found = { hunk = hunk, offset = offset, row = at }
+      end
+      offset = offset + (mark == '-' and 0 or 1)
+    end
+    at = at + 1
+  end
+  return found or { hunk = 1, offset = 0, row = row }
 end
 
 -- Adds a line of a hunk to its last block, or to a new one.
@@ -98,19 +131,20 @@ local function behind(lines, blocks, index, at)
   end
 end
 
--- The lines before the hunks; nil where the text is another one by now. A hunk that a review has rejected is no longer
--- in the text, and moves those below.
+-- The lines before the hunks, and the lines that the hunks begin at now; nil where the text is another one by now. A
+-- hunk that a review has rejected is no longer in the text, and moves those below.
 ---@param lines string[]
 ---@param hunks sextant.DiffHunk[]
----@return string[]?
+---@return string[]?, integer[]
 local function lines_before(lines, hunks)
-  local out, next_line, moved = {}, 1, 0
+  local out, starts, next_line, moved = {}, {}, 1, 0
   for _, hunk in ipairs(hunks) do
     local first = hunk.first + moved
     local ending = behind(lines, hunk.blocks, 1, first)
     if not ending then
-      return nil
+      return nil, {}
     end
+    starts[#starts + 1] = first
     vim.list_extend(out, lines, next_line, first - 1)
     for _, block in ipairs(hunk.blocks) do
       vim.list_extend(out, block.before)
@@ -118,7 +152,7 @@ local function lines_before(lines, hunks)
     moved = moved + (ending - first) - hunk.count
     next_line = ending
   end
-  return vim.list_extend(out, lines, next_line)
+  return vim.list_extend(out, lines, next_line), starts
 end
 
 -- A buffer with the text before, coloured like the file. Without a file type: servers and settings are not for it.
@@ -172,11 +206,15 @@ local function close_from_code(code, before)
   enter()
 end
 
-local function show(path, hunks, full_path)
+---@param path string
+---@param hunks sextant.DiffHunk[]
+---@param place sextant.DiffPlace of the cursor
+---@param full_path string
+local function show(path, hunks, place, full_path)
   local name = vim.fn.fnamemodify(full_path, ':.')
   vim.cmd({ cmd = 'tabedit', args = { name }, magic = { file = false, bar = false } })
   local win, code = api.nvim_get_current_win(), api.nvim_get_current_buf()
-  local before = lines_before(api.nvim_buf_get_lines(code, 0, -1, false), hunks)
+  local before, starts = lines_before(api.nvim_buf_get_lines(code, 0, -1, false), hunks)
   if not before then
     vim.cmd('tabclose')
     return say(('%s was edited since the task'):format(path), vim.log.levels.WARN)
@@ -188,19 +226,22 @@ local function show(path, hunks, full_path)
       vim.cmd('diffthis')
     end)
   end
+  local line = (starts[place.hunk] or 1) + place.offset
+  api.nvim_win_set_cursor(win, { math.max(1, math.min(line, api.nvim_buf_line_count(code))), 0 })
   close_from_code(code, other)
 end
 
 --- Opens the file whose diff the cursor is in, in a tab of its own.
 function M.open()
   local lines = api.nvim_buf_get_lines(0, 0, -1, false)
-  local path, row = file_at(lines, api.nvim_win_get_cursor(0)[1])
+  local cursor = api.nvim_win_get_cursor(0)[1]
+  local path, row = file_at(lines, cursor)
   if not path then
     return say('there is no file here', vim.log.levels.INFO)
   end
-  local hunks = hunks_from(lines, row)
+  local hunks, place = hunks_from(lines, row), place_at(lines, row, cursor)
   require('sextant.ui.go_to_code').find(path, function(full_path)
-    show(path, hunks, full_path)
+    show(path, hunks, place, full_path)
   end)
 end
 
