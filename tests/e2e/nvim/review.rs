@@ -767,3 +767,13 @@ async fn the_diff_mode_opens_at_the_change_under_the_cursor_or_the_first_one() {
         assert!(nvim.lua::<bool>(tabs).await, "{}", nvim.screen.text());
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_acceptance_of_an_unknown_part_accepts_nothing() {
+    let (_project, _server, nvim) = reviewing_two().await;
+    nvim.command_shows("AgentReview accept al", "there is no part `al`; use hunk, symbol, file or all").await;
+    nvim.command_shows("AgentReview accept all please", "there is no part `all please`").await;
+    counts(&nvim, 0, 2).await;
+    nvim.command("AgentReview accept").await;
+    counts(&nvim, 1, 2).await;
+}
