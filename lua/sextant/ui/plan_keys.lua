@@ -29,13 +29,31 @@ local function root(actions)
   return state and state.root
 end
 
+-- The words for a step whose mark is sent and not taken yet.
+---@type string?
+local marking = nil
+
+--- The binary has read the plan's text, or refused to: reports the mark that a key has given a step.
+---@param taken boolean
+---@return boolean marked whether it was for a key
+function M.marked(taken)
+  local words = marking
+  marking = nil
+  if words and taken then
+    say(words)
+  end
+  return words ~= nil and taken
+end
+
 -- Gives the step under the cursor another mark: the text with it becomes the plan, if it is valid.
 ---@param actions sextant.PlanActions
 ---@param mark string
-local function set_mark(actions, mark)
+---@param words string with the place of the step's number
+local function set_mark(actions, mark, words)
   local step, state = here(), actions.state()
   if step and state and state.markdown then
     local text = steps.marked(vim.trim(state.markdown), step.number, mark) .. '\n'
+    marking = words:format(step.number)
     require('sextant.rpc.channel').send('write_plan', { text = text, root = state.root })
   end
 end
@@ -49,7 +67,7 @@ local function retry(actions)
   elseif step and step.mark == ' ' then
     say('this step is open already')
   elseif step then
-    set_mark(actions, ' ')
+    set_mark(actions, ' ', 'step %d is open again')
   end
 end
 
@@ -92,7 +110,7 @@ local KEYS = {
   {
     'x',
     function(actions)
-      set_mark(actions, '-')
+      set_mark(actions, '-', 'step %d is skipped; `r` opens it again')
     end,
     'skip the step',
   },

@@ -120,6 +120,7 @@ end
 ---@param faults { line: integer, message: string }[]
 ---@return boolean taken
 function M.checked(faults)
+  local marked = require('sextant.ui.plan_keys').marked(#faults == 0)
   local buf = buffer()
   if not buf then
     return #faults == 0
@@ -140,7 +141,9 @@ function M.checked(faults)
   )
   dress(buf)
   local say = require('sextant.ui.say')
-  if #faults == 0 then
+  if #faults == 0 and marked then
+    return true
+  elseif #faults == 0 then
     vim.bo[buf].modified = false
     -- A float becomes the plan's window again.
     local floats = vim.iter(M.windows()):any(function(win)

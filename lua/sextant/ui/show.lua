@@ -62,6 +62,7 @@ local function refused(event)
     answer.refuse(event.request)
     plan.refuse(event.request)
   end
+  require('sextant.ui.plan_keys').marked(false)
   require('sextant.ui.progress_message').notice()
   say.say(words_of(event.failure), level_of(event.failure))
   emit('SextantFailed', event)

@@ -42,6 +42,12 @@ impl PlanRequest {
     }
 }
 
+/// The failure of a model without a usable plan. The offline one names the way to a language model itself.
+fn no_plan(model: &dyn Model, problem: &str) -> Failure {
+    let hint = if model.needs_providers() { "" } else { "ask in other words, or use another model" };
+    Failure::new(FailureKind::Model, format!("no usable plan came back: {problem}"), hint)
+}
+
 /// Asks the model for steps from the present state, and checks them against the project.
 pub(crate) async fn propose(
     edits: &EditService,
@@ -93,8 +99,7 @@ pub(crate) async fn propose(
         task.work.events.trace(1, trace);
         if attempt > ATTEMPTS {
             let problem = unusable_reply::with_place(&edits.store.trace, &problems.join("; "));
-            let message = format!("no usable plan came back: {problem}");
-            return Err(Failure::new(FailureKind::Model, message, "ask in other words, or use another model"));
+            return Err(no_plan(model, &problem));
         }
         match &talk {
             Some(talk) => plan_chat::again(&mut task.conversation.transcript, talk, &problems),

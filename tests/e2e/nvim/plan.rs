@@ -100,6 +100,7 @@ async fn a_change_that_cannot_be_made_leaves_the_plan_in_its_window() {
     nvim.failed_task("AgentPlan change: only one step").await;
     let plan = document(&nvim).await;
     assert!(plan.matches("- [ ] ").count() == 4 && plan.contains("✗ no usable plan came back"), "{plan}");
+    assert!(!plan.contains("use another model"), "there is none: {plan}");
     nvim.command("close | AgentPlan").await;
     let plan = document(&nvim).await;
     assert_eq!(plan.matches("- [ ] ").count(), 4, "{plan}");
@@ -456,4 +457,29 @@ async fn a_plan_that_runs_while_the_user_types_elsewhere_is_folded_when_they_sto
     nvim.screen.shows("- [x]").await;
     assert!(nvim.lua::<bool>(folded).await, "{}", document(&nvim).await);
     assert_eq!(nvim.lua::<String>("return vim.v.errmsg").await, "");
+}
+
+/// A plan of seven steps in a terminal, with this reason.
+async fn seven_steps(reason: &str) -> (Project, ModelServer, Nvim) {
+    let text = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n";
+    let project = Project::new(&[("a.py", text)]);
+    let step = |name: char| {
+        let symbol = if name == 'f' { "a.py::f" } else { "a.py::g" };
+        json!({"title": format!("change {name}"), "symbols": [symbol], "because": "asked", "expect": "changed"})
+    };
+    let steps: Vec<Value> = "fghijkl".chars().map(step).collect();
+    let plan = Reply::Json(json!({"title": "Seven changes", "reason": reason, "steps": steps, "confidence": 1}));
+    let server = ModelServer::start([plan]).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.command_until("AgentPlan change both", "SextantPlan").await;
+    nvim.screen.shows("Sextant plan · waiting for approval").await;
+    (project, server, nvim)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_that_is_skipped_or_opened_again_by_its_key_is_named_with_the_way_back() {
+    let (_project, _server, nvim) = seven_steps("asked").await;
+    nvim.keys_show("Gx", "step 7 is skipped; `r` opens it again").await;
+    nvim.keys_show("r", "step 7 is open again").await;
+    nvim.keys_show("e", "makes this text the plan").await;
 }
