@@ -4,6 +4,7 @@ local marks = require('sextant.ui.review_marks')
 local places = require('sextant.ui.review_places')
 local say = require('sextant.ui.say')
 local watch = require('sextant.ui.review_watch')
+local words = require('sextant.ui.review_words')
 
 local M = {}
 local api = vim.api
@@ -14,9 +15,9 @@ local state = nil
 local open = false
 -- True if the next look opens the review, without a move of the cursor.
 local expected = false
--- The reason why the task that the next look belongs to is not done.
----@type string?
-local came_to = nil
+-- The reason why the task that the next look belongs to is not done, and the message of its end.
+---@type sextant.TaskEnd
+local came_to = {}
 -- True if the next look reports the remarks that the agent has not heard.
 local reminds = false
 -- The number of changes that could come back when the last hunk was decided. The review opens again where one did.
@@ -274,16 +275,10 @@ end
 --- Opens the review of a finished task, where the user's options want it.
 ---@param root string
 ---@param verdict? string why the task is not done: it stays before the words of the review
-function M.after_task(root, verdict)
-  expected, came_to = true, verdict
+---@param said? sextant.SaidEnd the message of its end, which no window shows: it stays too
+function M.after_task(root, verdict, said)
+  expected, came_to = true, { verdict = verdict, said = said }
   require('sextant.rpc.channel').send('review', { wish = { action = 'show' }, root = root })
-end
-
----@param what? string stands before the count, which the headers of the changes have too
-local function progress(what)
-  local left = state.total > 0 and ('reviewed %d of %s'):format(state.reviewed, say.counted(state.total, 'change'))
-  local count = left or 'the review is over: no change is left'
-  return what and ('%s; %s'):format(what, count) or count
 end
 
 -- After a decision, the cursor goes on to the next hunk, unless it stands in one.
@@ -319,7 +314,10 @@ local function retraceable(of)
 end
 
 -- No change waits: the drawing ends. An undo of a rejection in the code is still noticed.
-local function end_review(asked, decided)
+---@param asked boolean
+---@param decided boolean
+---@param said? sextant.SaidEnd the message of the end of a task, which is of more interest
+local function end_review(asked, decided, said)
   local was = open
   if was and retraceable(state) > 0 then
     open, ended_with = false, retraceable(state)
@@ -327,7 +325,9 @@ local function end_review(asked, decided)
   elseif not ended_with then
     M.close()
   end
-  if asked and unsent() > 0 then
+  if said and not asked and not decided then
+    words.report_over(said)
+  elseif asked and unsent() > 0 then
     report_unsent()
   elseif asked then
     say.say('no change waits for review')
@@ -335,9 +335,9 @@ local function end_review(asked, decided)
     local text = 'reviewed %d of %d, %d unsent; `:AgentReview send` or `back`'
     say.say(text:format(state.reviewed, state.total, unsent()))
   elseif was and (decided or state.rejected > 0) then
-    say.say(progress() .. '; `:AgentReview back` takes the last back')
+    say.say(words.progress(state) .. '; `:AgentReview back` takes the last back')
   elseif was or decided then
-    say.say(progress(decided and state.summary or nil))
+    say.say(words.progress(state, decided and state.summary or nil))
   end
 end
 
@@ -348,15 +348,15 @@ function M.update(event)
   local undone = ended_with ~= nil and retraceable(event.state) < ended_with
   local wanted = event.open or expected or undone
   local is_reminder = reminds and not wanted and not decided
-  local verdict = came_to and came_to .. ' ' or ''
-  expected, reminds, came_to = false, false, nil
+  local ending = came_to
+  expected, reminds, came_to = false, false, {}
   state = marks.with_notes(vim.tbl_extend('force', event.state, { root = event.root }))
   require('sextant.status').remarks(#state.notes)
   if is_reminder and unsent() > 0 and not require('sextant.ui.scratch').window('answer') then
     report_unsent()
   end
   if #state.files == 0 then
-    return end_review(event.open, decided)
+    return end_review(event.open, decided, ending.said)
   end
   if wanted and not open then
     open, ended_with = true, nil
@@ -378,9 +378,9 @@ function M.update(event)
     advance()
   end
   if decided then
-    say.say(progress(state.summary))
+    say.say(words.progress(state, state.summary))
   elseif wanted then
-    say.say(('%s%s; %s'):format(verdict, progress(), places.way(state)))
+    words.report(state, ending)
   end
 end
 

@@ -48,10 +48,12 @@ end
 
 -- Opens the review of what the task changed, where the user's options want it.
 ---@param event { root: string, short?: string }
-local function review_changes(event)
+---@param said? sextant.SaidEnd the message of the end
+local function review_changes(event, said)
   local wanted = require('sextant.options').resolve(require('sextant').given).review == 'after'
   if changed and wanted then
-    require('sextant.ui.review').after_task(event.root, event.short and event.short:match('^Not done: .-%.%f[%s%z]'))
+    local verdict = event.short and event.short:match('^Not done: .-%.%f[%s%z]')
+    require('sextant.ui.review').after_task(event.root, verdict, said)
   end
   changed = false
 end
@@ -104,10 +106,12 @@ end
 ---@param event { summary: string, short?: string }
 ---@param in_plan boolean
 ---@param line? integer of the summary in the answer
+---@return sextant.SaidEnd? said nil where a window shows it
 local function report_end(event, in_plan, line)
   local is_hidden = answers and not in_plan and require('sextant.ui.scratch').window('answer') == nil
   local tail = is_hidden and ' · :AgentShow' or nil
-  say.say(event.summary, nil, places(in_plan), { short = event.short, tail = tail, line = line })
+  local is_said = say.say(event.summary, nil, places(in_plan), { short = event.short, tail = tail, line = line })
+  return is_said and { text = event.summary, short = event.short, tail = tail or '' } or nil
 end
 
 local renderers = {
@@ -274,8 +278,7 @@ local renderers = {
     -- A message of one line has only the figures.
     local in_plan = plan.note(event.summary:match('[^\n]*'))
     status.ended(plan.stands(), event.ok and 'done' or 'not done')
-    review_changes(event)
-    report_end(event, in_plan, line)
+    review_changes(event, report_end(event, in_plan, line))
     require('sextant.ui.review').turn_over(event.root)
     emit('SextantFinished', event)
   end,

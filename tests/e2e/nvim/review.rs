@@ -777,3 +777,25 @@ async fn an_acceptance_of_an_unknown_part_accepts_nothing() {
     nvim.command("AgentReview accept").await;
     counts(&nvim, 1, 2).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_of_a_task_that_no_window_shows_stays_beside_the_count_of_its_review() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let script = [edit("return 1", "return 11", true), edit("return 2", "return 22", false)];
+    let server = ModelServer::start(script).await;
+    let with = options(&server).replacen('{', "{ review = 'after', ", 1);
+    let mut nvim = Nvim::open_on_screen(&project, &with, &["ruff"], "a.py").await;
+    nvim.task("AgentAsk! change f and g").await;
+    counts(&nvim, 0, 2).await;
+    nvim.command("2 | AgentReview reject hunk no").await;
+    counts(&nvim, 1, 2).await;
+    nvim.command("call win_execute(bufwinid('sextant://answer'), 'close')").await;
+    server.push(edit("return 1", "return 12", false));
+    nvim.task("AgentReview send").await;
+    nvim.screen.shows("Sextant: changed a.py. 0 new").await;
+    nvim.screen.shows(":AgentShow · reviewed 1 of 3").await;
+    nvim.task("AgentUndo").await;
+    nvim.screen.shows(" · reviewed 1 of 2").await;
+    assert!(nvim.screen.text().contains("Sextant: undone"), "{}", nvim.screen.text());
+    assert!(!nvim.prompts().await, "{}", nvim.screen.text());
+}
