@@ -95,6 +95,7 @@ local function toggle_reason()
   if state then
     state.whole = not state.whole
     draw()
+    require('sextant.ui.plan_view').show_top()
   end
 end
 

@@ -117,6 +117,13 @@ function M.put(buf, views)
   end
 end
 
+--- Shows the text from its beginning in the current window, where it is the plan's: the reason stands there.
+function M.show_top()
+  if vim.list_contains(scratch.windows('plan'), api.nvim_get_current_win()) then
+    vim.fn.winrestview({ topline = 1, lnum = 1, col = 0 })
+  end
+end
+
 --- Leaves no rows below the end in the windows, which have their heights now.
 function M.fill()
   vim.tbl_map(fill, scratch.windows('plan'))

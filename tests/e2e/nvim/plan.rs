@@ -483,3 +483,16 @@ async fn a_step_that_is_skipped_or_opened_again_by_its_key_is_named_with_the_way
     nvim.keys_show("r", "step 7 is open again").await;
     nvim.keys_show("e", "makes this text the plan").await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reason_that_is_unfolded_is_in_sight() {
+    // With its title it fills the window.
+    let reason = format!("{}and that is the end", "it was asked for with many words, ".repeat(13));
+    let (_project, _server, nvim) = seven_steps(&reason).await;
+    nvim.screen.shows("… <Tab>").await;
+    nvim.keys("ggjj").await;
+    assert!(nvim.lua::<bool>("return (vim.wait(30000, function() return vim.fn.line('.') == 3 end, 10))").await);
+    nvim.keys("j<Tab>").await;
+    nvim.screen.shows("and that is the end").await;
+    nvim.screen.shows("# Seven changes").await;
+}
