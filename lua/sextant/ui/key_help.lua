@@ -4,9 +4,11 @@ local neovim = require('sextant.neovim')
 local M = {}
 local api = vim.api
 
+local FOOTER = ' q close '
+
 ---@param title string
 ---@param lines string[]
----@param options? { wrap: boolean }
+---@param options? { wrap?: boolean, key?: string } the key that has opened it closes it too
 function M.open(title, lines, options)
   local buf = api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = 'wipe'
@@ -16,13 +18,15 @@ function M.open(title, lines, options)
   for _, line in ipairs(lines) do
     width = math.max(width, api.nvim_strwidth(line))
   end
-  width = math.min(width + 1, vim.o.columns - 4)
+  width = math.min(math.max(width + 1, #FOOTER), vim.o.columns - 4)
   local height = math.min(#lines, vim.o.lines - 5)
   local win = api.nvim_open_win(buf, true, {
     relative = 'editor',
     style = 'minimal',
     border = 'rounded',
     title = (' %s '):format(title),
+    footer = FOOTER,
+    footer_pos = 'center',
     width = width,
     height = height,
     row = math.max(0, math.floor((vim.o.lines - height) / 2) - 2),
@@ -33,7 +37,7 @@ function M.open(title, lines, options)
     local rows = math.min(api.nvim_win_text_height(win, {}).all, vim.o.lines - 5)
     api.nvim_win_set_config(win, { height = rows })
   end
-  for _, lhs in ipairs({ 'q', '<Esc>', '<CR>', '?', 'g?' }) do
+  for _, lhs in ipairs({ 'q', '<Esc>', '<CR>', '?', 'g?', options and options.key }) do
     vim.keymap.set('n', lhs, '<Cmd>close<CR>', neovim.in_buffer(buf, { nowait = true, desc = 'Close' }))
   end
   api.nvim_create_autocmd(

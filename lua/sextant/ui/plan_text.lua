@@ -86,12 +86,13 @@ function M.renew(markdown, of)
   end
 end
 
---- Shows the plan's text in a window for editing. Text that is not written yet stays.
+--- Shows the plan's text in its window for editing, at the step under the cursor. Text that is not written yet stays.
 ---@param win integer
 ---@param markdown string
 ---@param of string the workspace
 function M.open(win, markdown, of)
-  local buf = buffer() or make()
+  local buf, steps = buffer() or make(), require('sextant.ui.plan_steps')
+  local step = steps.at(api.nvim_win_get_buf(win), api.nvim_win_get_cursor(win)[1])
   if not vim.bo[buf].modified or root ~= of then
     set(buf, markdown)
     vim.diagnostic.reset(FAULTS, buf)
@@ -100,6 +101,10 @@ function M.open(win, markdown, of)
   local layout = require('sextant.ui.plan_layout')
   layout.show(win, buf)
   layout.furnish_text(win)
+  local there = step and steps.like(buf, step)
+  if there then
+    api.nvim_win_set_cursor(win, { there.first, 0 })
+  end
   require('sextant.ui.say').say('`:w` makes this text the plan, `:q` closes it')
 end
 

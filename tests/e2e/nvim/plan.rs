@@ -485,6 +485,30 @@ async fn a_step_that_is_skipped_or_opened_again_by_its_key_is_named_with_the_way
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_text_of_the_plan_opens_at_the_step_under_the_cursor() {
+    let (_project, _server, nvim) = seven_steps("asked").await;
+    nvim.command("call search('change f')").await;
+    nvim.keys_show("j", "change g").await;
+    nvim.keys_show("e", "makes this text the plan").await;
+    let at = |words: &str| {
+        format!("return vim.api.nvim_buf_get_lines(0, 0, vim.fn.line('.'), false)[vim.fn.line('.')] == '{words}'")
+    };
+    assert!(nvim.lua::<bool>(&at("- [ ] change g")).await, "{}", nvim.screen.text());
+    assert!(nvim.lua::<bool>("return vim.fn.line('.') > vim.fn.search('change f', 'nw')").await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_evidence_of_a_step_names_the_key_that_closes_it_and_closes_by_its_own() {
+    let (_project, _server, nvim) = seven_steps("asked").await;
+    nvim.keys_show("GK", "Step 7").await;
+    nvim.screen.shows(" q close ").await;
+    nvim.keys("K").await;
+    nvim.screen.hides("Step 7").await;
+    let here: String = nvim.lua("return vim.api.nvim_buf_get_name(0)").await;
+    assert_eq!(here, "sextant://plan");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_reason_that_is_unfolded_is_in_sight() {
     // With its title it fills the window.
     let reason = format!("{}and that is the end", "it was asked for with many words, ".repeat(13));
