@@ -340,6 +340,7 @@ function M.show()
   if win then
     api.nvim_set_current_win(win)
     to_end(win)
+    M.rest_at_end()
   end
   return true
 end
@@ -354,6 +355,7 @@ function M.reopen(exchanges, write)
     begin(one.request, index > 1)
     write(one)
   end
+  figures_below = 0
   M.show()
 end
 

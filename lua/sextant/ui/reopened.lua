@@ -41,8 +41,8 @@ function M.show(one)
     end
   end
   calls.reset()
-  -- The last words are the answer, where the model has streamed it.
-  if vim.trim(one.answer) ~= vim.trim(said) then
+  -- The last words end with the answer, where the model has streamed it.
+  if not vim.endswith(vim.trim(said), vim.trim(one.answer)) then
     words(one.answer)
   end
 end

@@ -399,3 +399,25 @@ async fn a_bar_shortens_the_request_that_waits_before_anything_else() {
     nvim.command("AgentStop next").await;
     nvim.failed_task("AgentStop").await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_of_a_reopened_conversation_is_in_sight_and_stands_there_once() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let offline = "{ diagnostics = { timeout_ms = 60000, start_timeout_ms = 120000 } }";
+    let mut first = Nvim::open_on_screen(&project, offline, &["ruff"], "a.py").await;
+    first.task("AgentAsk explain f").await;
+    let said = "This is a question.";
+    first.answered(said).await;
+    drop(first);
+    let nvim = Nvim::open_on_screen(&project, offline, &["ruff"], "a.py").await;
+    nvim.command_shows("AgentLog", "explain f").await;
+    nvim.keys("<CR>").await;
+    let again = nvim.answered(said).await;
+    for words in [said, "needs a language model"] {
+        assert_eq!(again.matches(words).count(), 1, "{again}");
+    }
+    // The window is low beside the page: its last row has words.
+    assert!(holds(&nvim, "vim.api.nvim_buf_get_name(0) == 'sextant://answer'").await);
+    let last = "vim.fn.getline('.') ~= '' and vim.fn.getline(vim.fn.line('w$')) ~= ''";
+    assert!(holds(&nvim, last).await, "{}", nvim.screen.text());
+}
