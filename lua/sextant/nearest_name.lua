@@ -25,6 +25,15 @@ local function distance(one, other)
   return rows[#one + 1][#other]
 end
 
+-- The letters of a name in their order.
+---@param name string
+---@return string
+local function sorted(name)
+  local letters = vim.split(name:lower(), '')
+  table.sort(letters)
+  return table.concat(letters)
+end
+
 -- A name with more of its letters changed is another name.
 local MOST = 1 / 3
 
@@ -39,8 +48,8 @@ function M.of(name, known)
       return one
     end
     local far = distance(name:lower(), one:lower())
-    -- Of two that are as near, the one of the same length has its letters swapped.
-    local is_alike = far == least and nearest and #one == #name
+    -- Of two that are as near, the one of the same letters has two of them swapped.
+    local is_alike = far == least and nearest and sorted(one) == sorted(name)
     if far < least or is_alike then
       nearest, least = one, far
     end

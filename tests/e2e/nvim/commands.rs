@@ -182,7 +182,7 @@ async fn what_a_command_calls_an_error_is_one_without_a_map() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_option_that_is_wrong_is_named_with_its_value_and_what_is_allowed() {
     let project = Project::new(&[("a.py", "x = 1\n")]);
-    let options = "{ mode = 'plannr', modle = {}, height = 3, quickfix = { opn = true, open = 1 }, \
+    let options = "{ mode = 'plannr', modle = {}, modee = 1, height = 3, quickfix = { opn = true, open = 1 }, \
                    limits = { steps = -1 }, save = true, zzzzzz = 1 }";
     let mut nvim = Nvim::start(&project, options, &[]).await;
     nvim.command("checkhealth sextant").await;
@@ -191,6 +191,7 @@ async fn an_option_that_is_wrong_is_named_with_its_value_and_what_is_allowed() {
     for (problem, tag) in [
         ("option `mode` is \"plannr\" and must be one of planner, supervised; did you mean `planner`?", "option-mode"),
         ("unknown option `modle`; did you mean `model`?", "option-model"),
+        ("unknown option `modee`; did you mean `mode`?", "option-mode"),
         ("unknown option `height`; did you mean `window.height`?", "option-window.height"),
         ("unknown option `quickfix.opn`; did you mean `quickfix.open`?", "option-quickfix.open"),
         ("option `quickfix.open` is 1 and must be a boolean", "option-quickfix.open"),
