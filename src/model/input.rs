@@ -45,6 +45,8 @@ pub struct RequestFacts {
     pub query: String,
     /// For a plan's step: the request that the plan was made for, in the user's words; empty otherwise.
     pub user: String,
+    /// The text of the list entry that the request was made on, which is not the user's; empty elsewhere.
+    pub entry: String,
     /// The line that the cursor is on, in words; empty if unknown.
     pub cursor: String,
     /// Path of the active file, relative to the root.

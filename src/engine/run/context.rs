@@ -195,12 +195,9 @@ fn request_facts(work: &TaskWork, shown: &[(String, String)]) -> RequestFacts {
         shown.iter().any(|(name, text)| *name == own || (*name == path.file && !sources::is_list(text)))
     });
     let entry = if user.is_empty() { work.intent.place.entry.trim() } else { "" };
-    let query = match entry.is_empty() {
-        true => work.request.clone(),
-        false => format!("{} (asked on the list entry: {entry})", work.request.trim()),
-    };
     RequestFacts {
-        query,
+        query: work.request.clone(),
+        entry: entry.to_owned(),
         user,
         cursor: work.intent.place.cursor.clone(),
         current_file: work.intent.current_file.clone(),

@@ -115,7 +115,11 @@ impl Facts {
     /// The request of a task, or the step of a plan with the user's own words.
     pub(super) fn request(&mut self, request: &RequestFacts) {
         if request.user.is_empty() {
-            self.line(&format!("Request: {}", request.query.trim()));
+            let entry = match request.entry.as_str() {
+                "" => String::new(),
+                entry => format!(" (asked on the list entry: {entry})"),
+            };
+            self.line(&format!("Request: {}{entry}", request.query.trim()));
         } else {
             self.line(&format!("The user's request: {}", request.user.trim()));
             self.line(&step_line(request));

@@ -297,3 +297,15 @@ fn the_rules_of_a_plan_are_said_once_and_what_is_not_listed_is_counted() {
     let shown = conversation::opening(&input.context, &Contract::Simple, &[], PromptBudget::default());
     assert!(shown.first.contains("\n… 3 more\n"), "{}", shown.first);
 }
+
+#[test]
+fn the_words_of_a_list_entry_stand_behind_the_request() {
+    let mut question: StepInput = bare("fix this");
+    question.context.request.entry = "No member named 'prise'".into();
+    let prompt = prompt::step(&question);
+    assert!(
+        prompt.user.contains("Request: fix this (asked on the list entry: No member named 'prise')"),
+        "{}",
+        prompt.user
+    );
+}

@@ -257,3 +257,18 @@ async fn the_text_of_a_list_entry_goes_with_the_request() {
     assert!(asked.contains("May edit: shop.py::beta"), "{asked}");
     assert!(asked.contains("fix this (asked on the list entry: beta is off by one)"), "{asked}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_words_of_a_list_entry_are_not_those_of_the_request_for_the_offline_model() {
+    let project = Project::new(&[("shop.py", "import os\n\n\ndef alpha() -> int:\n    return 1\n")]);
+    let offline = "{ diagnostics = { timeout_ms = 60000, start_timeout_ms = 120000 } }";
+    let mut nvim = Nvim::start(&project, offline, &["ruff"]).await;
+    nvim.edit("shop.py").await;
+    nvim.command(
+        "call setqflist([{'filename': 'shop.py', 'lnum': 1, 'text': 'No use of `os`, only of others'}]) | copen",
+    )
+    .await;
+    let summary = nvim.task("AgentAsk fix this").await;
+    assert!(summary.contains("1 fixed"), "{summary}: {}", nvim.answer().await);
+    assert!(!project.read("shop.py").contains("import os"));
+}
