@@ -20,6 +20,7 @@ use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_base::clock::now_ms;
 use sextant_base::failure::Failure;
+use sextant_base::hint::HintCode;
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
 use sextant_store::memory::entry::{Kind, NewEntry};
@@ -120,7 +121,7 @@ pub(crate) async fn review(service: &EditService, mode: Mode, wish: &ReviewReque
 /// The request that hands the review to the agent, about the places of its remarks.
 ///
 /// # Errors
-/// No remark waits.
+/// No remark waits, or the model reads none.
 pub(crate) async fn hand_over(service: &EditService) -> Result<Request, Failure> {
     review_texts::take_in(service).await;
     let notes = service.store.review.now().notes;
@@ -130,6 +131,11 @@ pub(crate) async fn hand_over(service: &EditService) -> Result<Request, Failure>
             "reject a change with a reason, or add a note",
         ));
     };
+    if service.hub.needs_providers {
+        let (count, wait) = (notes.len(), if notes.len() == 1 { "waits" } else { "wait" });
+        let message = format!("the offline model reads no remarks: {count} {wait} for a language model");
+        return Err(Failure::user(message, HintCode::Models));
+    }
     let mut symbols = Vec::new();
     for note in &notes {
         symbols.push(standing(&service.workspace, &note.place).await);

@@ -72,7 +72,10 @@ pub(crate) async fn begin(
     task.work.remember_start(&known, false);
     request_names::weigh_named(&task.work.events, &task.work.request, &mut task.work.intent.analysis, &known).await;
     review_texts::take_in(edits).await;
-    task.work.intent.review = edits.store.review.take_notes().iter().map(ReviewNote::line).collect();
+    if !model.needs_providers() {
+        // A model that only applies offers reads no remarks.
+        task.work.intent.review = edits.store.review.take_notes().iter().map(ReviewNote::line).collect();
+    }
     stored_review::save(&edits.store.review).await;
     keep::remember_start(&edits.store, &task.work.events, &task.work.request).await;
     tell_risk(&edits.hub, &mut task.work, None).await;

@@ -738,6 +738,30 @@ async fn the_last_rejection_is_taken_back_by_its_key_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn remarks_wait_for_a_language_model_while_the_offline_one_is_used() {
+    let text = format!("import os\n\n\n{TEXT}");
+    let project = Project::new(&[("a.py", &text)]);
+    let offline = "{ diagnostics = { timeout_ms = 60000, start_timeout_ms = 120000 } }";
+    let mut nvim = Nvim::open_on_screen(&project, offline, &["ruff"], "a.py").await;
+    nvim.task("AgentAsk! fix F401").await;
+    nvim.command("AgentReview").await;
+    counts(&nvim, 0, 1).await;
+    nvim.command("AgentReview reject hunk it is needed").await;
+    closed(&nvim).await;
+    for request in ["AgentAsk! fix the syntax errors", "AgentAsk explain f"] {
+        nvim.task(request).await;
+    }
+    nvim.command("AgentReview send").await;
+    assert_eq!(nvim.failed().await["message"], "the offline model reads no remarks: 1 waits for a language model");
+    drop(nvim);
+    let server = ModelServer::start([says("understood")]).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("AgentReview send").await;
+    let asked = server.requests().last().expect("a request").body.to_string();
+    assert!(asked.contains("the user rejected your change: it is needed"), "{asked}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_diff_mode_opens_at_the_change_under_the_cursor_or_the_first_one() {
     let filler = |name: &str| format!("def {name}() -> int:\n{}    return 0\n", "    print()\n".repeat(30));
     let text = format!("{}\n\n{TEXT}\n\n{}", filler("before"), filler("behind"));
