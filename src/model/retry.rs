@@ -15,9 +15,13 @@ pub struct RetryNotice {
 }
 
 impl RetryNotice {
-    /// The notice for a reader: `retry 2 of 4 in 3 s: 429 Too Many Requests`.
+    /// The notice for a reader: `retry 2 of 4 in 3 s: 429 Too Many Requests`. A question that is asked again at once is
+    /// another one, and does not count as an attempt.
     pub fn line(&self) -> String {
         let Self { attempt, of, wait, why } = self;
+        if wait.is_zero() {
+            return format!("asking again: {why}");
+        }
         format!("retry {attempt} of {of} in {:.0} s: {why}", wait.as_secs_f64().ceil())
     }
 }
@@ -116,6 +120,13 @@ mod tests {
         let ms = |n| Some(Duration::from_millis(n));
         assert_eq!(waits, [ms(500), ms(1000), ms(2000), ms(4000), ms(8000), ms(8000), None]);
         assert_eq!(policy.wait(1, None, 1.0), ms(250), "jitter takes off up to a half");
+    }
+
+    #[test]
+    fn only_an_attempt_after_a_wait_is_counted_for_a_reader() {
+        let notice = |wait| RetryNotice { attempt: 2, of: 4, wait, why: "busy".into() }.line();
+        assert_eq!(notice(Duration::from_millis(2300)), "retry 2 of 4 in 3 s: busy");
+        assert_eq!(notice(Duration::ZERO), "asking again: busy");
     }
 
     #[test]

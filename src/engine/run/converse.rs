@@ -90,6 +90,7 @@ pub(crate) async fn converse(
                 Some(Err(ModelError::Unusable { problems, text })) => {
                     let problem = problems.join("; ");
                     unusable_reply::keep(&task.work.events, task.work.step, model.name(), &problem, &text);
+                    unusable_reply::count(&edits.hub.events, task.counts.errors, edits.workspace.config.limits.errors);
                     let message = format!("Your answer could not be used: {problem}.");
                     let (config, counts) = (&edits.workspace.config, &mut task.counts);
                     failed(config, counts, &mut task.conversation.transcript, problem, Some(message))

@@ -81,6 +81,7 @@ pub(crate) async fn run_steps(
             Err(ModelError::Unusable { problems, text: reply }) => {
                 let text = problems.join("; ");
                 unusable_reply::keep(&task.work.events, task.work.step, model.name(), &text, &reply);
+                unusable_reply::count(&edits.hub.events, task.counts.errors, edits.workspace.config.limits.errors);
                 LastResult { tool: "reply".into(), ok: false, text }
             }
             Err(error) => return Err(model_failure(&error)),

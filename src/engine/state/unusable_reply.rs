@@ -1,5 +1,7 @@
 //! A reply of a model that could not be used: its text goes into the trace of the task, and the message names the trace.
 
+use crate::editor::event::Event;
+use crate::events::stream::EventStream;
 use crate::events::task_events::TaskEvents;
 use crate::state::task_trace::TraceLog;
 use sextant_base::secrets::{hide_likely, mask};
@@ -21,6 +23,14 @@ pub(crate) fn keep(events: &TaskEvents, call: u32, model: &str, problem: &str, t
     let masked = mask(text);
     let reply = head_and_tail(hide_likely(&masked).trim(), KEPT);
     events.trace(call, Trace::new(Effect::Refused, ABOUT, model, format!("{problem}\n{reply}")));
+}
+
+/// Counts an unusable reply for the user, after `before` errors in a row. The last one ends the task, whose end names it.
+pub(crate) fn count(events: &EventStream, before: u32, most: u32) {
+    let now = before + 1;
+    if now < most {
+        events.show(Event::Progress { text: format!("error {now} of {most} in a row: no usable reply") });
+    }
 }
 
 /// The problem for the user, with the place of the reply if the trace of the last task holds it.

@@ -401,6 +401,19 @@ async fn a_bar_shortens_the_request_that_waits_before_anything_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn replies_that_cannot_be_used_are_counted_in_the_answer() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start((0..6).map(|_| Reply::Text("I would change f.".into()))).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    let summary = nvim.task("AgentAsk change f").await;
+    assert!(summary.contains("gave up after 3 errors in a row"), "{summary}");
+    let answer = nvim.answer().await;
+    assert!(!answer.contains("retry 2 of"), "nothing is tried four times: {answer}");
+    assert_eq!(answer.matches("… asking again: ").count(), 3, "{answer}");
+    let [one, two] = ["… error 1 of 3 in a row: no usable reply", "… error 2 of 3 in a row: no usable reply"];
+    assert!(answer.find(one) < answer.find(two) && answer.contains(one), "{answer}");
+}
+#[tokio::test(flavor = "multi_thread")]
 async fn the_end_of_a_reopened_conversation_is_in_sight_and_stands_there_once() {
     let project = Project::new(&[("a.py", TEXT)]);
     let offline = "{ diagnostics = { timeout_ms = 60000, start_timeout_ms = 120000 } }";
