@@ -120,9 +120,14 @@ impl Asking for Talk<'_> {
         if !native && !tools.is_empty() {
             return tool_objects::read(&parts.text, tools, ending, messages);
         }
-        let reply = parts.reply(&self.tag, tools, ending, messages).map(|mut reply| {
-            let written =
-                if reply.uses.is_empty() { tool_objects::written(&reply.text, tools, messages) } else { None };
+        let reply = parts.reply(&self.tag, tools, ending, messages);
+        let prose = reply.as_ref().filter(|reply| reply.uses.is_empty());
+        let written = prose.and_then(|reply| tool_objects::written(&reply.text, tools, messages));
+        let broken = prose.filter(|reply| written.is_none() && !reply.cut);
+        if let Some(problem) = broken.and_then(|reply| tool_objects::broken_call(&reply.text, tools)) {
+            return ReplyReading { value: None, problems: vec![problem] };
+        }
+        let reply = reply.map(|mut reply| {
             match written {
                 Some(uses) => (reply.text, reply.uses) = (String::new(), uses),
                 None => reply.text = reply::without_thinking(&reply.text).trim().to_owned(),

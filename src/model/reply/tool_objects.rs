@@ -103,10 +103,25 @@ pub(crate) fn read(
     ReplyReading { value: Some(reply), problems }
 }
 
+/// The marks that models put around a call in their words.
+const AROUND: [(&str, &str); 3] = [("```json", "```"), ("```", "```"), ("<tool_call>", "</tool_call>")];
+
+/// The problem of a text that begins as a call of a known tool and is not one: it is no answer for a reader.
+pub(crate) fn broken_call(text: &str, tools: &[ToolSpec]) -> Option<String> {
+    let mut inner = without_thinking(text).trim();
+    for (open, _) in AROUND {
+        inner = inner.strip_prefix(open).map_or(inner, str::trim);
+    }
+    let rest = inner.strip_prefix('{')?.trim_start();
+    let rest = ["tool", "name", "function"].iter().find_map(|key| rest.strip_prefix(&format!("\"{key}\"")))?;
+    let name = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?.split('"').next()?;
+    tools::find(tools, name).map(|tool| format!("the call of {} is not whole JSON", tool.name))
+}
+
 /// A call that a model with tools of its own has still written into its text, with nothing else.
 pub(crate) fn written(text: &str, tools: &[ToolSpec], before: &[ChatMessage]) -> Option<Vec<ToolUse>> {
     let mut inner = without_thinking(text).trim();
-    for (open, close) in [("```json", "```"), ("```", "```"), ("<tool_call>", "</tool_call>")] {
+    for (open, close) in AROUND {
         if let Some(inside) = inner.strip_prefix(open).and_then(|rest| rest.trim_end().strip_suffix(close)) {
             inner = inside.trim();
         }
@@ -220,6 +235,22 @@ mod tests {
     }
 
     #[test]
+    fn a_text_that_begins_as_a_call_of_a_known_tool_and_breaks_off_is_not_an_answer() {
+        let tools = sample_tools::tools();
+        let problem = Some("the call of search is not whole JSON".to_owned());
+        for text in [
+            r#"{"tool": "search", "arguments": {"pattern": 12,,,"#,
+            "<tool_call>\n{\"name\": \"search\", \"argum",
+            "```json\n{\"function\":\"search\", \"args\": \"{x\"}\n```",
+        ] {
+            assert_eq!((written(text, tools, &[]), broken_call(text, tools)), (None, problem.clone()), "{text}");
+        }
+        for text in ["{\"tool\": \"rm\", ", "{}", "A dict like {\"tool\": \"search\"", "{\"tool\": 1", "```\n{\n```"] {
+            assert_eq!(broken_call(text, tools), None, "{text}");
+        }
+    }
+
+    #[test]
     fn a_conversation_is_written_as_text() {
         let reply = reading(
             r#"{"text":"a","calls":[{"tool":"search","parameters":{"pattern":"x"}},{"tool":"rm"}]}"#,
@@ -247,6 +278,7 @@ mod tests {
         fn no_text_makes_it_panic(text in r#"[{}\[\]":,a-z]{0,60}|[{]("calls"|"tool"|:|,|\[|\]|[{}]|"x"| ){0,30}"#) {
             reading(&text, AnswerEnd::Whole);
             written(&text, sample_tools::tools(), &[]);
+            broken_call(&text, sample_tools::tools());
         }
     }
 }

@@ -413,6 +413,19 @@ async fn replies_that_cannot_be_used_are_counted_in_the_answer() {
     let [one, two] = ["… error 1 of 3 in a row: no usable reply", "… error 2 of 3 in a row: no usable reply"];
     assert!(answer.find(one) < answer.find(two) && answer.contains(one), "{answer}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broken_call_in_the_words_of_a_model_with_tools_is_an_unusable_reply() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let broken = || Reply::Text("{\"tool\": \"edit_symbol\", \"arguments\": {\"symbol\": 12,,,".into());
+    let server = ModelServer::start((0..6).map(|_| broken())).await;
+    let with = options(&server).replacen("model = 'm'", "model = 'm', style = 'conversation', context = 64000", 1);
+    let mut nvim = Nvim::open_on_screen(&project, &with, &["ruff"], "a.py").await;
+    let summary = nvim.task("AgentAsk change f").await;
+    assert!(summary.contains("the call of edit_symbol is not whole JSON"), "{summary}");
+    assert!(summary.contains("`:AgentTrace` shows the reply"), "{summary}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_end_of_a_reopened_conversation_is_in_sight_and_stands_there_once() {
     let project = Project::new(&[("a.py", TEXT)]);
