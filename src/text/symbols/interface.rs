@@ -82,8 +82,8 @@ fn read_offers(language: &Language, text: &str) -> Option<Vec<(usize, Offer)>> {
 /// The words of the statements that stand in one of two texts alone and do not parse. The offers there are not known.
 pub fn unreadable_words(language: &Language, before: &str, after: &str) -> BTreeSet<String> {
     let [old, new] = [before, after].map(|text| unreadable(language, text));
-    let words = old.symmetric_difference(&new).flat_map(|statement| identifiers(statement)).map(str::to_owned);
-    words.collect()
+    let words = old.symmetric_difference(&new).flat_map(|statement| identifiers(statement));
+    words.filter(|word| !word.starts_with(|c: char| c.is_ascii_digit())).map(str::to_owned).collect()
 }
 
 /// The statements at the top of a text that do not parse.

@@ -306,3 +306,11 @@ fn any_text_can_be_read() {
     }
     assert!(words("from prices import rate, tax as vat", "from prices import *").contains(&"rate".to_owned()));
 }
+
+#[test]
+fn a_number_in_a_statement_that_does_not_parse_is_not_a_name() {
+    let language = language::of_path("cart.cpp").unwrap();
+    let words = unreadable_words(language, "int f( { return 3 + size2; }\n", "int f() { return 3; }\n");
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    assert_eq!(words, ["f", "int", "return", "size2"]);
+}
