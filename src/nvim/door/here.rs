@@ -37,8 +37,10 @@ impl NvimDoor {
     /// The workspace whose `root` a command names, as the plan window does; else that of the last command.
     pub(crate) fn meant(&self, given: &GivenRequest) -> Option<Arc<UsedWorkspace>> {
         let Some(root) = &given.root else { return lock(&self.current).clone() };
-        let open = lock(&self.open);
-        open.iter().find(|open| open.root == *root).cloned()
+        let known = lock(&self.open).iter().find(|open| open.root == *root).cloned();
+        // The window with the root may be of a process before this one.
+        let again = || self.open(&root.join(".sextant")).ok().filter(|open| open.root == *root);
+        known.or_else(|| if root.is_dir() { again() } else { None })
     }
 
     /// The change that a request wants in the waiting plan, wherever the cursor is.

@@ -105,6 +105,26 @@ async fn a_neovim_that_lives_on_is_told_of_the_plan_that_was_interrupted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_plan_whose_process_was_killed_goes_on_by_its_key() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let first = [plan(&["f", "g"]), replace("return 1", "return 11", false), Reply::Stall("{".into())];
+    let server = ModelServer::start(first).await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.command_until("AgentPlan change both", "SextantPlan").await;
+    nvim.keys("<CR>").await;
+    server.requests_seen(3).await;
+    kill_sextant(&nvim).await;
+    let gone = "return (vim.wait(30000, function() \
+        return vim.api.nvim_buf_get_lines(vim.fn.bufnr('sextant://plan'), 0, 1, false)[1]:find('✗') == 1 end, 10))";
+    assert!(nvim.lua::<bool>(gone).await, "{}", document(&nvim).await);
+    server.push(replace("return 2", "return 22", false));
+    nvim.keys("a").await;
+    let summary = nvim.finished().await;
+    assert!(summary.contains("2 of 2 steps done"), "{summary}");
+    assert_eq!(project.read("a.py"), TEXT.replace("return 1", "return 11").replace("return 2", "return 22"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_notice_of_an_interrupted_plan_stays_in_sight_behind_the_first_command() {
     let project = Project::new(&[("a.py", TEXT)]);
     let first = [plan(&["f", "g"]), replace("return 1", "return 11", false), Reply::Stall("{".into())];
