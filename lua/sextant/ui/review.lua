@@ -103,6 +103,8 @@ local function decide_because(action, prompt, lines)
   local part = part_of('hunk', lines)
   if not part then
     return
+  elseif action == 'reject' and places.conflicts(state, lines) then
+    return say.say('it was edited since: accept it, or change it by hand', vim.log.levels.WARN)
   end
   vim.ui.input({ prompt = prompt }, function(reason)
     if reason then

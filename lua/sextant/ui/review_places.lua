@@ -139,6 +139,22 @@ function M.returned(before, now)
   end)
 end
 
+---@param review? sextant.Review
+---@param lines? integer[] first and last line of the chosen part, from 0
+---@return sextant.Hunk?
+local function chosen(review, lines)
+  return M.hunk_at(review, lines and lines[1]) or lines and M.hunk_at(review, lines[2]) or nil
+end
+
+--- True if the lines of the hunk that a decision made now is about were edited since.
+---@param review? sextant.Review
+---@param lines? integer[]
+---@return boolean
+function M.conflicts(review, lines)
+  local hunk = chosen(review, lines)
+  return hunk ~= nil and hunk.conflict
+end
+
 --- The part of a review that a decision made now is about.
 ---@param review? sextant.Review
 ---@param scope 'hunk'|'symbol'|'file'|'all'
@@ -154,17 +170,17 @@ function M.part(review, scope, lines)
   elseif scope == 'file' then
     return { file = file.path }
   end
-  local hunk = M.hunk_at(review, lines and lines[1]) or lines and M.hunk_at(review, lines[2]) or nil
+  local hunk = chosen(review, lines)
   if not hunk then
     return nil, 'there is no change here; `]h` goes to the next one'
   elseif scope == 'symbol' then
     return { symbol = { path = file.path, symbol = hunk.symbol } }
   end
-  local chosen = nil
+  local part = nil
   if lines and hunk.count > 0 then
-    chosen = { start = math.max(lines[1] - hunk.line, 0), ['end'] = math.min(lines[2] - hunk.line, hunk.count - 1) + 1 }
+    part = { start = math.max(lines[1] - hunk.line, 0), ['end'] = math.min(lines[2] - hunk.line, hunk.count - 1) + 1 }
   end
-  return { hunk = { path = file.path, id = hunk.id, lines = chosen } }
+  return { hunk = { path = file.path, id = hunk.id, lines = part } }
 end
 
 return M

@@ -249,7 +249,8 @@ fn what(meant: &[(&str, Vec<&ReviewHunk>)], scope: &ReviewScope) -> String {
     let part = if lines_of(scope).is_some() { "a part of " } else { "" };
     match meant {
         [(path, hunks)] if hunks.len() == 1 && !hunks[0].symbol.is_empty() => {
-            format!("{part}the change of {path}::{}", hunks[0].symbol)
+            // Where a narrow line has no room for the path, the quotes show that the rest is a name.
+            format!("{part}the change of `{path}::{}`", hunks[0].symbol)
         }
         [(path, _)] => format!("{part}{} of {path}", counted(hunks, "change")),
         _ => format!("{} in {}", counted(hunks, "change"), counted(meant.len(), "file")),

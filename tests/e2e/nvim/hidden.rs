@@ -129,7 +129,10 @@ async fn a_question_is_in_the_messages_and_waits_audibly_without_its_window() {
 async fn a_message_that_does_not_fit_keeps_its_outcome_and_reason() {
     let (_project, _server, nvim) = started(vec![]).await;
     let messages = [
-        ("nothing was rejected: the change of src/shop/cart.py::Cart::show was edited since", "show was edited since"),
+        (
+            "nothing was rejected: the change of `src/shop/cart.py::Cart::show` was edited since",
+            "show` was edited since",
+        ),
         (
             "“make every price of the shop a whole number” waits, 0 of 2 steps done; :AgentResume goes on",
             "0 of 2 steps done",

@@ -197,7 +197,10 @@ async fn typing_moves_the_changes_and_a_restart_keeps_them() {
     nvim.command("AgentReview").await;
     counts(&nvim, 1, 2).await;
     nvim.keys_show("/22<CR>A + 1<Esc>", "edited since").await;
-    nvim.command_shows("AgentReview reject all", "nothing was rejected").await;
+    nvim.command_shows("AgentReview reject all", "nothing was rejected: the change of `g` was edited since").await;
+    // The key asks for no reason that would be lost.
+    nvim.keys_show("gR", "it was edited since: accept it, or change it by hand").await;
+    assert!(!nvim.screen.text().contains("Reject, because"), "{}", nvim.screen.text());
     assert!(lines(&nvim).await.contains("return 22 + 1"));
     nvim.keys_show("Vga", "nothing was accepted").await;
     nvim.command("AgentReview accept hunk").await;
