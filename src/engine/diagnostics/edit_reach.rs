@@ -165,8 +165,13 @@ pub(super) struct OfferedChange<'a> {
 impl OfferedChange<'_> {
     /// True if all files see its names, before the edit or after it.
     pub(super) fn is_global(&self) -> bool {
-        let is_script = |text: &str| importers::is_script(self.language, text);
-        self.turns || is_script(self.made)
+        self.turns || importers::is_global(self.language, self.path, self.made)
+    }
+
+    /// True if all files see some of its names, before the edit or after it.
+    pub(super) fn is_shared(&self) -> bool {
+        let mut texts = self.text.into_iter().chain([self.made]);
+        texts.any(|text| importers::is_shared(self.language, self.path, text))
     }
 
     /// True if a name stands at a place in the text before.

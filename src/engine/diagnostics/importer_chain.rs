@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::diagnostics::edit_reach::OfferedChange;
 use crate::diagnostics::included_texts::{self, ChangedPlace};
+use crate::diagnostics::merged_types::MergedTypes;
 use crate::diagnostics::pasted_names::PastedNames;
 use crate::diagnostics::workspace_texts::WorkspaceTexts;
 use crate::state::unlooked::Unread;
@@ -36,7 +37,7 @@ pub(super) struct ImporterChain {
 impl ImporterChain {
     pub(super) fn of(workspace: &WorkspaceTexts, importers: &Importers, change: &OfferedChange) -> Self {
         let mut files = importers.of(change.path);
-        if change.turns {
+        if change.turns || change.is_shared() {
             let new = importers.everywhere(change.path).into_iter().filter(|file| !files.contains(file));
             files.extend(new.collect::<Vec<_>>());
         }
@@ -64,13 +65,17 @@ impl ImporterChain {
         self.importers().zip(&self.texts).for_each(|((_, file), text)| look(file, text));
     }
 
-    /// The importers that an edit concerns without a changed name in them.
+    /// The importers that an edit concerns without a changed name in them: all of them, if it adds to a type of the
+    /// library.
     pub(super) fn unnamed(
         &mut self,
         importers: &Importers,
         change: &OfferedChange,
         changed: &ChangedWords,
     ) -> BTreeSet<usize> {
+        if merged(change).in_library {
+            return (0..self.importing).collect();
+        }
         let mut found = self.joining(change, &changed.classes);
         let clashing = self.clashing_beside(importers, change);
         found.extend(self.importers().filter(|(_, file)| clashing.contains(*file)).map(|(at, _)| at));
@@ -95,7 +100,7 @@ impl ImporterChain {
         clashing
     }
 
-    /// The new names that importers mention already.
+    /// The new names that importers mention already, and those of the modules that the change adds to.
     pub(super) fn awaited(&self, importers: &Importers, change: &OfferedChange, changed: &ChangedWords) -> Vec<String> {
         let is_awaited = |name: &&String| {
             let mut files = self.files.iter().zip(&self.words);
@@ -103,7 +108,7 @@ impl ImporterChain {
                 words.contains(*name) && (change.is_global() || importers.may_import_name(file, name))
             })
         };
-        changed.created.iter().filter(is_awaited).cloned().collect()
+        changed.created.iter().filter(is_awaited).cloned().chain(merged(change).modules).collect()
     }
 
     pub(super) fn uses(&self, at: usize, words: &BTreeSet<String>) -> bool {
@@ -190,6 +195,10 @@ impl ImporterChain {
         let behind = |between: &BTreeSet<usize>| between.iter().flat_map(|at| importers.of(&self.files[*at])).collect();
         namesakes.map(|(word, between)| (word, behind(between))).collect()
     }
+}
+
+fn merged(change: &OfferedChange) -> MergedTypes {
+    MergedTypes::of(change.language, change.is_global(), change.before, change.after)
 }
 
 /// The reason for which an importer is not opened.

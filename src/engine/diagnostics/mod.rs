@@ -6,6 +6,7 @@ pub(crate) mod edit_reach;
 pub(crate) mod importer_chain;
 mod included_texts;
 mod line_reach;
+mod merged_types;
 mod pasted_names;
 pub(crate) mod reached;
 pub(crate) mod references;

@@ -56,10 +56,7 @@ impl ImportLines {
         let aliases = packages.aliases(language, path, text);
         let (mut words, structural) = (import_words(language, path, text), structural_members(language, text));
         words.extend(language.implied_imports.iter().map(|word| (*word).to_owned()));
-        let is_open = language.global_marks.iter().any(|mark| text.contains(mark));
-        let is_global = language.global_files.contains(&module_name(path));
-        let sharing =
-            if is_script(language, text) || is_open || is_global { Sharing::Everywhere } else { language.sharing };
+        let sharing = if is_shared(language, path, text) { Sharing::Everywhere } else { language.sharing };
         Self { stamp: None, words, aliases, structural, language, sharing }
     }
 
@@ -324,6 +321,16 @@ pub fn is_script(language: &Language, text: &str) -> bool {
     let first = |line: &str| line.trim_start().split(|c: char| !c.is_alphanumeric()).next().map(str::to_owned);
     let is_module = |line| first(line).is_some_and(|word| language.module_words.contains(&word.as_str()));
     !language.module_words.is_empty() && !text.lines().any(is_module)
+}
+
+/// True if all files see the names of a text.
+pub fn is_global(language: &Language, path: &str, text: &str) -> bool {
+    is_script(language, text) || language.global_files.contains(&module_name(path))
+}
+
+/// True if all files see some of the names of a text, or what it adds to those of others.
+pub fn is_shared(language: &Language, path: &str, text: &str) -> bool {
+    is_global(language, path, text) || language.global_marks.iter().any(|mark| text.contains(mark))
 }
 
 fn language(path: &str) -> Option<&'static Language> {

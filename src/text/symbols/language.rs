@@ -45,6 +45,9 @@ pub struct Language {
     pub global_marks: &'static [&'static str],
     /// Names that its texts use without a mention, as the type of a literal.
     pub implied_names: &'static [&'static [&'static str]],
+    /// The types of its standard library, and of widespread packages, that any text can add to. Values are of them without
+    /// a mention of their names.
+    pub library_types: &'static str,
     /// The words of modules that its files import without a line.
     pub implied_imports: &'static [&'static str],
     /// The folder of installed packages, where the name of another module may be an alias of any file.

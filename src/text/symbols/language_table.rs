@@ -27,6 +27,7 @@ pub(super) const BRACES: Language = Language {
     module_words: &[],
     global_marks: &[],
     implied_names: &[],
+    library_types: "",
     implied_imports: &[],
     package_folder: None,
     package_file: None,

@@ -67,6 +67,42 @@ async fn a_new_file_in_a_folder_is_answered_with_what_it_breaks_in_its_importer(
     assert!(client.end().await.success());
 }
 
+/// Declarations that other files need not import, in files that the edit makes.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_file_is_answered_with_what_its_global_names_and_augmentations_break() {
+    let project = Project::new(&[
+        ("tsconfig.json", STRICT),
+        ("other.ts", "export const other = 1;\n"),
+        ("constant.ts", "export const n: number = FIRST;\n"),
+        ("module.ts", "export interface K {\n  one: number;\n}\n"),
+        ("user.ts", "import type { K } from './module';\nexport const k: K = { one: 1 };\n"),
+        ("script.ts", "interface Zed {\n  one: number;\n}\nconst zed: Zed = { one: 1 };\nconst second = 1;\n"),
+        ("image.ts", "import image from './image.svg';\nexport const n: number = image;\n"),
+        ("window.ts", "export const n: number = window.extra;\n"),
+    ]);
+    let folder = language_tools("vtsls").display().to_string();
+    let mut client = McpClient::open(&project, "codex", &["--servers", &folder, "--timeout-ms", "120000"]).await;
+    client.edit("edit_file", replace("other.ts", "other = 1", "other = 2")).await;
+    let image = "declare module '*.svg' {\n  const path: string;\n  export default path;\n}\n";
+    let window = "interface Window {\n  extra: string;\n}\n";
+    for (file, text, broken) in [
+        ("first.d.ts", "declare const FIRST: string;\n", "constant.ts"),
+        (
+            "more.ts",
+            "import './module';\ndeclare module './module' {\n  interface K {\n    two: string;\n  }\n}\n",
+            "user.ts",
+        ),
+        ("second.ts", "interface Zed {\n  two: number;\n}\nconst second = 2;\n", "script.ts"),
+        ("svg.d.ts", image, "image.ts"),
+        ("extra.d.ts", window, "window.ts"),
+    ] {
+        let answer = client.edit("write_file", json!({"path": file, "content": text})).await;
+        assert_eq!(answer["diagnostics_status"], "complete", "{file}: {answer}");
+        assert!(reported(&answer).iter().any(|(path, _)| path == broken), "{file}: {answer}");
+    }
+    assert!(client.end().await.success());
+}
+
 /// A program with a function, its importer and a file that has nothing to do with it.
 struct Program {
     files: &'static [(&'static str, &'static str)],

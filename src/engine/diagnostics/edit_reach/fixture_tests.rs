@@ -108,3 +108,45 @@ fn edits_reach_the_files_that_they_break_in_c() {
 fn edits_reach_the_files_that_they_break_in_lua() {
     hold(include_str!("../../../../tests/fixtures/reach/lua.txt"), 7);
 }
+
+/// The files that an edit reaches; `None` before the edit of a new file.
+fn reached(files: &[(&str, &str)], edited: (&str, Option<&str>), after: &str) -> Vec<String> {
+    let dir = tempfile::tempdir().unwrap();
+    files.iter().for_each(|(path, text)| std::fs::write(dir.path().join(path), text).unwrap());
+    let (path, before) = (edited.0.to_owned(), edited.1.map(Into::into));
+    let change = TextChange { path, before, after: after.into() };
+    of(&Root::new(dir.path()).unwrap(), &Arc::default(), &HashMap::new(), &[change]).files
+}
+
+#[test]
+fn a_new_file_reaches_the_users_of_its_global_names() {
+    let apart = ("apart.ts", "export const apart = 1\n");
+    for (made, text, user) in [
+        ("g.d.ts", "declare const GG: string\n", "export const n: number = GG\n"),
+        ("aug.ts", "import './a'\ndeclare module './a' { interface K { m: string } }\n", "import { K } from './a'\n"),
+        (
+            "svg.d.ts",
+            "declare module '*.svg' { const path: string; export default path }\n",
+            "import s from './i.svg'\n",
+        ),
+        ("v.ts", "interface Zed { b: number }\n", "const zed: Zed = { a: 1 }\n"),
+    ] {
+        assert_eq!(reached(&[("user.ts", user), apart], (made, None), text), ["user.ts"], "{made}");
+    }
+    let user = ("user.py", "print(reveal + 1)\n");
+    let python = reached(&[user, ("apart.py", "print(1)\n")], ("__builtins__.pyi", None), "reveal: str\n");
+    assert_eq!(python, ["user.py"]);
+}
+
+#[test]
+fn a_member_that_a_type_of_the_library_gains_reaches_every_file() {
+    let files = [
+        ("shape.ts", "export interface Shape { extra?: number }\n"),
+        ("user.ts", "import type { Shape } from './shape'\nexport const shape: Shape = document\n"),
+    ];
+    let block = |name: &str| format!("export {{}}\ndeclare global {{ interface {name} {{ extra: string }} }}\n");
+    assert_eq!(reached(&files, ("g.ts", Some("export {}\n")), &block("Document")), ["shape.ts", "user.ts"]);
+    assert_eq!(reached(&files, ("g.ts", Some("export {}\n")), &block("Own")), ["shape.ts"]);
+    let own = "export {}\ninterface Document { extra: string }\n";
+    assert!(!reached(&files, ("g.ts", Some("export {}\n")), own).contains(&"user.ts".to_owned()));
+}

@@ -72,6 +72,7 @@ pub(super) const JAVASCRIPT: Language = Language {
     module_words: &["import", "export"],
     global_marks: &["declare global", "declare module", "export as namespace"],
     implied_names: &[LITERALS, ELEMENTS],
+    library_types: include_str!("library_types.txt"),
     implied_imports: ELEMENT_MODULES,
     package_folder: Some("node_modules"),
     package_file: Some("package.json"),
