@@ -140,7 +140,7 @@ pub(crate) fn of(
         }
         let (path, text, made) = (change.path.as_str(), original.before.as_deref(), &*change.after);
         let offered = OfferedChange { path, language, text, before: &before, after: &after, made, turns };
-        let clashing = importer_chain::clashing(&workspace, &importers, &offered, &changed.created);
+        let clashing = importer_chain::clashing(&workspace, &importers, &offered);
         reach.extend(of_names(&workspace, &importers, &offered, changed));
         reach.extend(EditReach { kept: clashing.iter().cloned().collect(), files: clashing, ..EditReach::default() });
     }

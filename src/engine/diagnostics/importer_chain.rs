@@ -216,14 +216,12 @@ fn used_words(file: &str, text: &str) -> HashSet<String> {
     identifiers(text).chain(implied.concat()).map(str::to_owned).collect()
 }
 
-/// The files that offer everything of a module, where another module of theirs has one of its new names too.
-pub(super) fn clashing(
-    workspace: &WorkspaceTexts,
-    importers: &Importers,
-    change: &OfferedChange,
-    created: &BTreeSet<String>,
-) -> Vec<String> {
-    if created.is_empty() || change.language.import_form != ImportForm::Line {
+/// The files that offer everything of a module, where another module of theirs has one of its new names too, or one of
+/// those that are gone.
+pub(super) fn clashing(workspace: &WorkspaceTexts, importers: &Importers, change: &OfferedChange) -> Vec<String> {
+    let [before, after] = [change.before, change.after].map(own_names);
+    let moved: BTreeSet<&str> = before.symmetric_difference(&after).copied().collect();
+    if moved.is_empty() || change.language.import_form != ImportForm::Line {
         return Vec::new();
     }
     let offers = |file: &str| {
@@ -232,7 +230,7 @@ pub(super) fn clashing(
     };
     let has = |other: &String| {
         let mut own = offers(other).into_iter().filter(|offer| offer.owner.is_empty());
-        *other != change.path && own.any(|offer| created.contains(&offer.name))
+        *other != change.path && own.any(|offer| moved.contains(offer.name.as_str()))
     };
     let clashes = |file: &String| {
         let stars = offers(file).into_iter().filter(|offer| offer.name == EVERYTHING).map(|offer| offer.outward);
@@ -241,6 +239,11 @@ pub(super) fn clashing(
     };
     let passing = importers.passing_on(change.path).into_iter().take(FOLLOWED);
     passing.filter(|file| importers.out_of_sight(file).is_none() && clashes(file)).collect()
+}
+
+/// The names at the level of the file.
+fn own_names(offers: &[Offer]) -> BTreeSet<&str> {
+    offers.iter().filter(|offer| offer.owner.is_empty()).map(|offer| offer.name.as_str()).collect()
 }
 
 /// The names that a file has from others by imports of all their names, if these imports change.

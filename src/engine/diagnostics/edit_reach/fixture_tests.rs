@@ -150,3 +150,10 @@ fn a_member_that_a_type_of_the_library_gains_reaches_every_file() {
     let own = "export {}\ninterface Document { extra: string }\n";
     assert!(!reached(&files, ("g.ts", Some("export {}\n")), own).contains(&"user.ts".to_owned()));
 }
+
+#[test]
+fn a_name_that_goes_reaches_the_file_in_which_it_was_there_twice() {
+    let b = "export const v = ''\n";
+    let files = [("a.ts", "export const v = 1\n"), ("b.ts", b), ("i.ts", "export * from './a'\nexport * from './b'\n")];
+    assert_eq!(reached(&files, ("b.ts", Some(b)), "export const w = 1\n"), ["i.ts"]);
+}
