@@ -97,12 +97,15 @@ pub enum Fact {
     /// It looks at a text when that is opened or changed and at no other time, and reads the files that the text sources
     /// from the disk (bash-language-server 5.8).
     LooksOnce,
+    /// While it loads a project, which it reports as progress, it answers from the open texts alone (vtsls 0.3). It
+    /// begins with the first text, and publishes nothing about a text without errors.
+    AnswersWhileLoading,
 }
 
 use Fact::{
-    AnswersEarly, AnswersPulls, AnswersWhileIndexing, ChangesByRange, CompilesBeside, HidesTrouble, LooksOnce,
-    NoChecker, OneFile, OnlyHeaders, Preamble, PublishesAtPull, PublishesOnce, PullOfBuffer, StyleAsWarnings,
-    TellsWhenLoaded, WholePackage, WokenByRequest,
+    AnswersEarly, AnswersPulls, AnswersWhileIndexing, AnswersWhileLoading, ChangesByRange, CompilesBeside,
+    HidesTrouble, LooksOnce, NoChecker, OneFile, OnlyHeaders, Preamble, PublishesAtPull, PublishesOnce, PullOfBuffer,
+    StyleAsWarnings, TellsWhenLoaded, WholePackage, WokenByRequest,
 };
 
 /// One tool.
@@ -169,7 +172,7 @@ const TOOLS: &[ToolFacts] = &[
     row(&["rust-analyzer", "rust_analyzer"], RUST, &[TellsWhenLoaded, CompilesBeside]),
     // Its compiler, a source of its own.
     row(&["rust-analyzer/check", "rust_analyzer/check", "cargo", "rustc", "clippy"], RUST, &[WholePackage]),
-    row(&["vtsls"], "tsserver", &[ChangesByRange, StyleAsWarnings]),
+    row(&["vtsls"], "tsserver", &[ChangesByRange, StyleAsWarnings, AnswersWhileLoading]),
     row(&["tsserver", "typescript-language-server", "ts_ls"], "tsserver", &[]),
     row(&["tsc"], "tsserver", &[WholePackage]),
     row(&["*eslint*"], "", &[HidesTrouble]),

@@ -141,9 +141,15 @@ local function take(job, params, value)
   end
   local function settle()
     local left = params.spans_project and unread(job.client, params) or nil
+    -- The work may have ended before the answer that it shaped.
+    local loads = params.spans_project and servers.knows(job.client, 'answers_while_loading')
+    if loads and not left and background_work.begun(job.client.id) ~= job.work_begun then
+      left = 'loading'
+    end
     -- A server begins to read the project with the first text.
     if left and not params.read_over then
       job.request, job.asked = nil, false
+      job.again()
     elseif not job.answer then
       set(job, 'answered', { value = value, ticks = ticks, unread = left })
     end
@@ -211,7 +217,7 @@ local function begin(job, params)
     if params.spans_project and not params.read_over and unread(job.client, params) then
       return
     end
-    job.asked = true
+    job.asked, job.work_begun = true, background_work.begun(job.client.id)
     job.began = job.began or vim.uv.now()
     ask(job, params)
   end
@@ -324,9 +330,13 @@ function M.look_up(params, reply)
       end
     end
   end
-  unlisten = publishes.listen(function()
+  local function begin_soon()
     vim.schedule(begin_all)
-  end)
+  end
+  for _, job in ipairs(jobs) do
+    job.again = begin_soon
+  end
+  unlisten = publishes.listen(begin_soon)
   vim.defer_fn(function()
     look(true)
   end, math.max(1, params.ms))

@@ -2,8 +2,9 @@
 //! lack a part of it.
 //!
 //! clangd answers from its index while it builds that, and reports the building (`backgroundIndexProgress`). Without a
-//! `compile_commands.json` it has no index beside the open texts, and publishes each that it has read. `lua/sextant/lsp/background_work.lua`
-//! is the same in Neovim.
+//! `compile_commands.json` it has no index beside the open texts, and publishes each that it has read. vtsls reports the
+//! loading of a project, and answers from the open texts until that ends. `lua/sextant/lsp/background_work.lua` is the
+//! same in Neovim.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -43,8 +44,8 @@ pub(super) struct ProgressValue {
 #[derive(Debug, Default)]
 pub(crate) struct BackgroundWork {
     open: HashMap<String, OpenWork>,
-    /// True if any has begun.
-    begun: bool,
+    /// The number of those that have begun.
+    begun: usize,
 }
 
 #[derive(Debug)]
@@ -65,7 +66,7 @@ impl BackgroundWork {
         let short = |text: &Option<String>| model::name(text.as_deref().unwrap_or_default());
         match kind.as_str() {
             "begin" if self.open.len() < MOST_OPEN => {
-                self.begun = true;
+                self.begun += 1;
                 self.open.insert(token.to_string(), OpenWork { title: short(title), message: short(message) });
             }
             "report" => {
@@ -99,7 +100,8 @@ impl LanguageServer {
         let indexes = run.knows(Fact::AnswersWhileIndexing);
         let (words, has_index) = {
             let background = lock(&self.inner.observed.background);
-            (background.words().filter(|_| indexes || !run.is_known()), background.begun)
+            let is_work = indexes || run.knows(Fact::AnswersWhileLoading) || !run.is_known();
+            (background.words().filter(|_| is_work), background.begun > 0)
         };
         let texts = || match lock(&self.inner.documents).unpublished() {
             0 => None,
@@ -108,10 +110,24 @@ impl LanguageServer {
         words.or_else(|| texts().filter(|_| indexes && !has_index))
     }
 
+    /// The number of such works so far. One that begins and ends before an answer arrives has shaped that.
+    pub(super) fn works_begun(&self) -> usize {
+        lock(&self.inner.observed.background).begun
+    }
+
     /// Waits until the server has no such work or is gone, for `most` at most.
     pub(super) async fn rest(&self, run: &ServerConnection, most: Duration) {
+        self.wait_while(|| self.unread(run).is_some(), most).await;
+    }
+
+    /// Waits until the first such work of the server, for `most` at most.
+    pub(super) async fn begins(&self, most: Duration) {
+        self.wait_while(|| self.works_begun() == 0, most).await;
+    }
+
+    async fn wait_while(&self, is_waiting: impl Fn() -> bool, most: Duration) {
         let mut news = self.inner.news.subscribe();
-        let rested = async { while self.unread(run).is_some() && news.changed().await.is_ok() {} };
+        let rested = async { while is_waiting() && news.changed().await.is_ok() {} };
         let mut phase = self.inner.phase.subscribe();
         tokio::select! {
             () = rested => {}

@@ -127,8 +127,13 @@ impl LanguageServer {
         let (reading, first) = (Deadline::after(wait.reading), Deadline::after(READS.min(wait.reading)));
         loop {
             if question.spans_project() {
+                // An engine that has joined later may have missed the work of a server that was there before.
+                if run.knows(Fact::AnswersWhileLoading) && self.may_be_unread(&file.path) {
+                    self.begins(first.left()).await;
+                }
                 self.rest(&run, reading.left()).await;
             }
+            let (was_unread, begun) = (self.unread(&run), self.works_begun());
             let value = self.asked_once(&run, file, at, question, wait.deadline).await?;
             let is_nothing = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
             if is_nothing && question.spans_project() && !first.passed() && self.may_be_unread(&file.path) {
@@ -138,7 +143,12 @@ impl LanguageServer {
             if question.spans_project() && !run.knows(Fact::AnswersWhileIndexing) {
                 self.rest(&run, OWN_PROGRESS.min(wait.deadline.left())).await;
             }
-            let unread = self.unread(&run).filter(|_| question.spans_project());
+            let mut unread = self.unread(&run);
+            if run.knows(Fact::AnswersWhileLoading) {
+                // The work may have ended before the answer that it shaped.
+                unread = unread.or(was_unread).or_else(|| (self.works_begun() != begun).then(|| "loading".to_owned()));
+            }
+            let unread = unread.filter(|_| question.spans_project());
             if unread.is_some() && !reading.passed() {
                 continue;
             }

@@ -74,6 +74,65 @@ async fn in_neovim_a_rename_right_after_the_start_changes_every_file() {
     renamed(&project);
 }
 
+/// A function whose user, in another package, has it through a module that passes on everything.
+fn passed_on() -> Project {
+    let settings = "{\"compilerOptions\": {\"strict\": true, \"noEmit\": true, \"module\": \"esnext\", \
+                    \"moduleResolution\": \"bundler\", \"types\": []}}\n";
+    Project::new(&[
+        ("lib/tsconfig.json", settings),
+        ("lib/a.ts", "export function total(a: number): number {\n  return a;\n}\n"),
+        ("lib/i.ts", "export * from './a';\n"),
+        ("lib/u.ts", "import { total } from './i';\nexport const one: number = total(1);\n"),
+        ("app/tsconfig.json", settings),
+        ("app/u.ts", "import { total } from '../lib/i';\nexport const two: number = total(2);\n"),
+    ])
+}
+
+fn renamed_users(project: &Project) {
+    for file in ["lib/a.ts", "lib/u.ts", "app/u.ts"] {
+        let text = project.read(file);
+        assert!(text.contains("sum(") && !text.contains("total"), "{file}: {text}");
+    }
+}
+
+/// vtsls answers from the open texts while tsserver loads the project.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_question_to_vtsls_waits_for_its_project() {
+    let folder = language_tools("vtsls").display().to_string();
+    let project = passed_on();
+    let mut client = McpClient::open(&project, "codex", &["--servers", &folder, "--timeout-ms", "120000"]).await;
+    let uses = client.read("find_references", json!({"symbol": "lib/a.ts::total"})).await;
+    assert!(uses.starts_with("4 references"), "{uses}");
+    assert!(client.end().await.success());
+    let project = passed_on();
+    let mut client = McpClient::open(&project, "codex", &["--servers", &folder, "--timeout-ms", "120000"]).await;
+    let rename = json!({"symbol": "lib/a.ts::total", "new_name": "sum"});
+    let answer = client.edit("rename_symbol", rename).await;
+    assert_eq!(answer["new_diagnostics"], json!([]), "{answer}");
+    renamed_users(&project);
+    assert!(client.end().await.success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn in_neovim_the_first_question_to_vtsls_waits_for_its_project() {
+    let project = passed_on();
+    let options =
+        "{ model = { provider = 'offline' }, diagnostics = { timeout_ms = 120000, start_timeout_ms = 120000 } }";
+    let mut nvim = Nvim::open_on_screen(&project, options, &[], "lib/a.ts").await;
+    let command = json!([language_tools("vtsls").join("vtsls"), "--stdio"]);
+    nvim.lua::<bool>(&format!(
+        "vim.lsp.config('vtsls', {{ cmd = vim.json.decode([==[{command}]==]), filetypes = {{ 'typescript' }},
+           root_dir = vim.fn.getcwd() }})
+         vim.lsp.enable('vtsls')
+         vim.bo.filetype = 'typescript'
+         return true"
+    ))
+    .await;
+    nvim.task("AgentAsk rename lib/a.ts::total to sum").await;
+    nvim.command("silent wall").await;
+    renamed_users(&project);
+}
+
 /// A server that answers one use, and reports progress that never ends.
 fn endless(name: &str) -> Value {
     let place = json!([{"uri": "file://PATH", "range": {"start": {"line": 0, "character": 4}, "end": {"line": 0, "character": 9}}},
@@ -138,7 +197,7 @@ async fn scripted(name: &str, script: &Value) -> (Project, McpClient) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_part_of_the_project_is_no_answer_about_all_of_it() {
     // A server that the table of facts has no row of, and one of which it knows that its answers are whole.
-    for (name, is_partial) in [("unheard-of", true), ("vtsls", false)] {
+    for (name, is_partial) in [("unheard-of", true), ("pylsp", false)] {
         let (_project, mut client) = scripted(name, &endless(name)).await;
         let uses = client.read("find_references", json!({"symbol": "a.py::total"})).await;
         assert!(uses.contains("reference"), "{uses}");
