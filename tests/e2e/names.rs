@@ -329,6 +329,27 @@ async fn a_position_is_counted_as_the_server_counts() {
     }
 }
 
+/// The users of a function have it from its stub.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_function_with_a_stub_is_not_renamed_alone_and_its_uses_name_the_stub() {
+    let project = Project::new(&[
+        ("a.py", "def f(x):\n    return x\n"),
+        ("a.pyi", "def f(x: int) -> int: ...\n"),
+        ("u.py", "from a import f\n\nprint(f(1))\n"),
+    ]);
+    let before = project.bytes();
+    let uses = |symbol: &str| act("find_references", json!({"symbol": symbol}));
+    let replies = vec![uses("a.py::f"), uses("a.pyi::f"), rename("a.py::f", "g"), rename("a.pyi::f", "g")];
+    let engine = engine(&project, python_servers(project.root()), replies);
+    engine.ask_about(&everywhere("rename f to g for me")).await;
+    let told = engine.told();
+    assert!(told[0].contains("u.py") && told[0].contains("with the uses of a.pyi::f, which"), "{told:#?}");
+    assert!(told[1].contains("u.py") && told[1].contains("with the uses of a.py::f, which"), "{told:#?}");
+    assert!(told[2].contains("a.pyi::f declares the same name, and a rename of one"), "{told:#?}");
+    assert!(told[3].contains("a.py::f declares the same name, and a rename of one"), "{told:#?}");
+    assert_eq!(project.bytes(), before);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_server_that_can_search_is_the_way_out() {
     let project = Project::new(&[("a.py", "def f():\n    return f\n")]);

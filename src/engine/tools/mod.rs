@@ -23,6 +23,7 @@ mod reading_commands;
 pub(crate) mod rename_symbol;
 pub(crate) mod run_command;
 pub(crate) mod search_tool;
+mod stub_twin;
 pub(crate) mod sweeps;
 pub(crate) mod symbol_lookup;
 pub(crate) mod text_page;

@@ -6,6 +6,7 @@ use crate::editor::editor_lookup::{LookupAnswer, NameLookup, SaidOfName, Worth, 
 use crate::editor::workspace_edit::LONE_RETURN;
 use crate::state::workspace::Workspace;
 use crate::target::{self, SymbolPlace};
+use crate::tools::stub_twin;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, FailureKind, tool_failure};
 use sextant_base::one_line::clean;
@@ -89,9 +90,21 @@ async fn once(
     deadline: Deadline,
 ) -> Result<Option<AnsweredName>, Failure> {
     let place = target::place(workspace, symbol).await?;
+    let twin = if name.is_none() { stub_twin::of(workspace, &place, question).await? } else { None };
     let (offset, name) = named(&place, name)?;
-    let answer = at_place(workspace, &place.document, NameAt { offset, name: &name }, question, deadline).await?;
-    Ok(answer.map(|PlaceAnswer { provider, said, notes }| AnsweredName { place, name, offset, provider, said, notes }))
+    let at = NameAt { offset, name: &name };
+    let Some(mut answer) = at_place(workspace, &place.document, at, question, deadline).await? else {
+        return Ok(None);
+    };
+    if let Some(twin) = twin {
+        let at = NameAt { offset: own_name(&twin, &twin.outline.symbols[twin.symbol]), name: &name };
+        match at_place(workspace, &twin.document, at, question, deadline).await.transpose() {
+            Some(other) => stub_twin::add(&mut answer, &twin.path(), other),
+            None => return Ok(None),
+        }
+    }
+    let PlaceAnswer { provider, said, notes } = answer;
+    Ok(Some(AnsweredName { place, name, offset, provider, said, notes }))
 }
 
 /// A name, and the byte of the text that it begins at.

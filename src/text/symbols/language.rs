@@ -70,6 +70,8 @@ pub struct Language {
     pub folder_files: &'static [&'static str],
     /// The names of a file whose names all others of the language see.
     pub global_files: &'static [&'static str],
+    /// The extension of a file that declares the names of another one beside it, which checkers read in place of that.
+    pub stub_extension: Option<&'static str>,
     /// The name under which a module lists the names that it offers.
     pub list_name: Option<&'static str>,
     /// The kinds of symbols that others fulfil by their members alone, or that ask others for members.

@@ -39,6 +39,7 @@ pub(super) const BRACES: Language = Language {
     embedded_in: &[],
     folder_files: &[],
     global_files: &[],
+    stub_extension: None,
     list_name: None,
     structural_kinds: &[],
     asked_types: None,

@@ -17,6 +17,7 @@ pub(super) const PYTHON: Language = Language {
     kin: "python",
     folder_files: &["__init__"],
     global_files: &["__builtins__"],
+    stub_extension: Some("pyi"),
     list_name: Some("__all__"),
     structural_members: &["close", "fileno", "flush", "items", "keys", "read", "readline", "write"],
     structural_word: Some("Protocol"),
