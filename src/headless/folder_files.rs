@@ -8,7 +8,7 @@ use crate::file_format::{self, FileFormat};
 use crate::overlay::OpenBuffers;
 use crate::transaction::{self, FileOperation, Refused};
 use sextant_diagnostics::model::FileText;
-use sextant_engine::api::{Applied, Document, EditorError, FileEdit, Save};
+use sextant_engine::api::{Applied, Document, EditorError, FileEdit, SETTINGS, Save};
 use sextant_store::workspace::open_beneath;
 use sextant_store::workspace::outside_changes::OutsideChanges;
 use sextant_store::workspace::root::Root;
@@ -62,7 +62,7 @@ impl Files {
 
     /// The files of these that came, changed or went since the last call, with LSP's number of each change.
     pub(super) fn changed_outside(&mut self, is_meant: impl Fn(&str) -> bool) -> Vec<(String, u8)> {
-        Root::new(&self.root).map(|root| self.outside.take(&root, is_meant)).unwrap_or_default()
+        Root::new(&self.root).map(|root| self.outside.take(&root, &SETTINGS, is_meant)).unwrap_or_default()
     }
 
     pub(super) fn read(&mut self, path: &str) -> Result<Document, EditorError> {

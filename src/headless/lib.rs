@@ -34,6 +34,7 @@ use sextant_diagnostics::command::CommandProvider;
 use sextant_diagnostics::command::background::{Commands, EditorText};
 use sextant_diagnostics::late_signal::LateSignal;
 use sextant_diagnostics::model::{DiagnosticsProvider, FileText, Reach, Report};
+use sextant_diagnostics::policy::silencing_edits::is_settings;
 use sextant_diagnostics::server::LanguageServer;
 use sextant_diagnostics::server::server_config::ServerConfig;
 use sextant_engine::api::{
@@ -198,11 +199,16 @@ impl HeadlessEditor {
         let covering = servers.to_vec();
         let is_covered = move |path: &str| covering.iter().any(|server| server.covers(path));
         let changes = self.with_files(|files| Ok(files.changed_outside(is_covered))).await.unwrap_or_default();
+        let has_come_or_gone = changes.iter().any(|(path, kind)| *kind != CHANGED && is_settings(path));
         for server in servers {
             let open = server.open();
-            let of_server =
-                |(path, kind): &&(String, u8)| server.covers(path) && (*kind != CHANGED || !open.contains(path));
+            let of_server = |(path, kind): &&(String, u8)| {
+                is_settings(path) || server.covers(path) && (*kind != CHANGED || !open.contains(path))
+            };
             server.changed_on_disk(&changes.iter().filter(of_server).cloned().collect::<Vec<_>>());
+            if has_come_or_gone {
+                server.configure_again();
+            }
         }
     }
 

@@ -150,20 +150,32 @@ end
 ---@class sextant.OutsideChange
 ---@field path string
 ---@field type integer LSP's number
+---@field of_all boolean true for settings, which any client may read
 ---@field at number? when it was made, in seconds since 1970, where that may have been before a client's start
 
 --- Notifies the clients of files that other programs have made, changed or deleted.
 ---@param outside sextant.OutsideChange[]
 function M.report(outside)
   for _, client in ipairs(#outside > 0 and vim.lsp.get_clients() or {}) do
-    local changes = {}
+    local changes, is_configured = {}, true
     for _, one in ipairs(client.initialized and outside or {}) do
-      if not has(client, one) and takes(client, one.path) then
+      if not has(client, one) and (one.of_all or takes(client, one.path)) then
         changes[#changes + 1] = { uri = vim.uri_from_fname(one.path), type = one.type }
+        is_configured = is_configured and not (one.of_all and one.type ~= CHANGED)
       end
     end
     if #changes > 0 then
       client.rpc.notify('workspace/didChangeWatchedFiles', { changes = changes })
+      if not is_configured then
+        -- pyright looks for its files of settings only then: one that has come is not watched.
+        client.rpc.notify('workspace/didChangeConfiguration', { settings = client.settings })
+      end
+      if servers.knows(client, 'preamble') then
+        -- It goes on with what it has read of them for each open file.
+        vim.iter(changes):each(function(change)
+          preamble.header_saved(client.id, change.uri)
+        end)
+      end
     end
   end
   for _, one in ipairs(outside) do

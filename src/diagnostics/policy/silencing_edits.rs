@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use sextant_text::symbols::language;
 
-pub use strictness_config::configures_checker;
+pub use strictness_config::{BENEATH, configures_checker, is_settings};
 
 /// A rule's judgement of an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,7 +7,12 @@ const SETTINGS: &[&str] = &["compile_commands.json", "compile_flags.txt", ".clan
 /// A file that other files of C or C++ include, or that says how they are compiled.
 pub(super) fn is_header(path: &str) -> bool {
     let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
-    SETTINGS.contains(&name) || name.rsplit_once('.').is_some_and(|(_, ending)| HEADERS.contains(&ending))
+    is_compiler_settings(path) || name.rsplit_once('.').is_some_and(|(_, ending)| HEADERS.contains(&ending))
+}
+
+/// A file that says how files of C or C++ are compiled or checked. clangd reads it again every 5 s, when it parses a text.
+pub fn is_compiler_settings(path: &str) -> bool {
+    SETTINGS.contains(&path.rsplit_once('/').map_or(path, |(_, name)| name))
 }
 
 /// Recognizes a text that includes a file of any name, as a test may include the source that it looks into.

@@ -30,6 +30,8 @@ mod settle;
 mod sourced_files;
 mod supervise;
 
+pub use header_files::is_compiler_settings;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -96,6 +96,14 @@ fn introduce(inner: &Inner, run: &Arc<ServerConnection>) {
 }
 
 impl LanguageServer {
+    /// Sends the settings again. pyright looks for its files of settings only then: one that has come is not watched.
+    pub fn configure_again(&self) {
+        if let ServerPhase::Running(run) = &*self.inner.phase.borrow() {
+            let params = DidChangeConfigurationParams { settings: self.inner.config.settings.clone() };
+            run.connection.notify::<DidChangeConfigurationNotification>(&params);
+        }
+    }
+
     /// Starts the server, and returns the name that it gives itself in the handshake, in lower case.
     ///
     /// # Errors

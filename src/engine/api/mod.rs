@@ -27,6 +27,7 @@ pub use crate::commands::names_starting::StartingNames;
 pub use crate::commands::undo::list::{self as history, History, UndoState};
 pub use crate::commands::undo::undo_lines::StandingChange;
 pub use crate::commands::undo::{UndoRequest, Undone};
+pub use crate::diagnostics::outside_look::SETTINGS;
 pub use crate::durable::stored_traces::{Traced, list_markdown as traces_markdown};
 pub use crate::edit::idempotent_edit::EditMade;
 pub use crate::memory::statistics;

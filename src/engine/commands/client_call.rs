@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::diagnostics::{collect_diagnostics, reached};
+use crate::diagnostics::{collect_diagnostics, look_before, reached};
 use crate::durable::{self, open_store, stack, stored_review, stored_traces};
 use crate::edit::idempotent_edit::{self, EditMade};
 use crate::edit::{edit_transaction, recover};
@@ -158,7 +158,7 @@ async fn look_ahead(session: &Session, file: &str) {
         let _turn = session.outside.ahead.lock().await;
         let Ok(document) = session.workspace.editor.read(&path).await else { return };
         let deadline = Deadline::after_ms(session.workspace.config.diagnostics.start_timeout_ms);
-        collect_diagnostics::ensure_baseline(&session.hub, &[document], &[], deadline).await;
+        look_before::ensure_baseline(&session.hub, &[document], &[], deadline).await;
     };
     // No caller has asked for this look: a stop of the call does not stop it.
     OWN_CANCEL.scope(CancellationToken::new(), looked).await;

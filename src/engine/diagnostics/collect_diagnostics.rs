@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures::future::join_all;
 
+use crate::diagnostics::outside_look;
 use crate::editor::event::Event;
 use crate::editor::{Document, Editor};
 use crate::events::stream::EventStream;
@@ -75,6 +76,7 @@ pub(crate) async fn look(
     bystanders: &[Document],
     deadline: Deadline,
 ) -> Vec<Report> {
+    outside_look::begin(hub).await;
     let cancel = hub.cancelled();
     let (mut reports, bystanders) = tokio::select! {
         // A stopped task asks no more questions.
@@ -211,63 +213,11 @@ pub(crate) async fn affected(editor: &dyn Editor, looked: &LookedFiles, edited: 
     others
 }
 
-/// Makes sure that there is a baseline for these files, asking only where the ledger is not current. Returns the
-/// reports where it asked.
-pub(crate) async fn ensure_baseline(
-    hub: &DiagnosticsHub,
-    edited: &[Document],
-    bystanders: &[Document],
-    deadline: Deadline,
-) -> Vec<Report> {
-    let current = {
-        let ledger = hub.ledger.lock().await;
-        edited.iter().all(|document| ledger.is_whole(&document.path, &document.text))
-            && bystanders.iter().all(|document| ledger.is_current(&document.path, &document.text))
-    };
-    if current { Vec::new() } else { look(hub, edited, bystanders, deadline).await }
-}
-
 /// Milliseconds of the first look at a file, for which a server may have to start. A server that hangs is not waited for
 /// as long as one that starts.
 pub(crate) async fn first_look_ms(hub: &DiagnosticsHub) -> u64 {
     let checks = &hub.workspace.config.diagnostics;
     if hub.ledger.lock().await.hangs() { checks.timeout_ms } else { checks.start_timeout_ms }
-}
-
-/// The open points of a look before an edit.
-pub(crate) struct LookedBefore {
-    /// Providers that have not reported on the exact text that is about to be edited.
-    pub(crate) stale: Vec<PendingReport>,
-    /// The edited files that a provider has not reported on.
-    pub(crate) unheard: Vec<String>,
-    /// The rest of the deadline, or all of it again.
-    pub(crate) deadline: Deadline,
-}
-
-/// Makes sure that the reports in these files are known before any edit of them. The first question about a file is
-/// waited for as at the start of a task, since the servers open it only now.
-pub(crate) async fn before_edit(
-    hub: &DiagnosticsHub,
-    edited: &[Document],
-    bystanders: &[Document],
-    deadline: Deadline,
-) -> LookedBefore {
-    let is_first = {
-        let ledger = hub.ledger.lock().await;
-        // A provider that was waited for in vain is not waited for with every file.
-        !ledger.is_mute() && !ledger.hangs() && edited.iter().any(|document| !ledger.was_asked(&document.path))
-    };
-    let (first, own) = (hub.workspace.config.diagnostics.start_timeout_ms, hub.workspace.config.diagnostics.timeout_ms);
-    let limit = if is_first { Deadline::after_ms(first.max(own)) } else { deadline };
-    let reports = waiting(&hub.events, ensure_baseline(hub, edited, bystanders, limit)).await;
-    let deadline = if is_first { Deadline::after_ms(own) } else { deadline };
-    let ledger = hub.ledger.lock().await;
-    let unheard = |document: &&Document| {
-        let silent = |report: &Report| report.file == document.path && !report.freshness.is_fresh();
-        reports.iter().any(silent) || ledger.of(&document.path).next().is_none()
-    };
-    let unheard = edited.iter().filter(unheard).map(|document| document.path.clone()).collect();
-    LookedBefore { stale: answer_status::status(&reports).1, unheard, deadline }
 }
 
 /// Waits for a look, and shows a message where it takes long.

@@ -177,7 +177,7 @@ async fn attempt(
     let mut ahead = LookedAhead { bystanders: Vec::new(), unheard, spared, deadline };
     if checked {
         let in_burst = in_burst && !burst.lacks(wanted);
-        ahead = look_ahead(edits, &mut work.reports.elsewhere, wanted, &mut burst, in_burst, deadline).await;
+        ahead = look_ahead(edits, &mut work.reports, wanted, &mut burst, in_burst, deadline).await;
     }
     let LookedAhead { bystanders, unheard, spared, deadline } = ahead;
     // From this edit on an answer is no longer about the step before it alone.

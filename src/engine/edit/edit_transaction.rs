@@ -89,6 +89,7 @@ pub(crate) async fn make(edits: &EditService, change: PendingChange) -> MadeResu
     let (editor, events) = (Arc::clone(&edits.workspace.editor), Arc::clone(&edits.hub.events));
     let (root, save) = (edits.workspace.root.clone(), edits.workspace.config.save);
     let neighbours = edits.making.neighbours.get().cloned();
+    let outside = Arc::clone(&edits.hub.looked.outside);
     let (review, approvals) = (Arc::clone(&edits.store.review), Arc::clone(&edits.approvals));
     let by = ChangedBy::of(&change);
     let making = async move {
@@ -101,6 +102,8 @@ pub(crate) async fn make(edits: &EditService, change: PendingChange) -> MadeResu
         let made = carry_out(&at, &events, save, change, &doubtful).await;
         if let Ok(made) = &made {
             runnable_texts::note(&approvals, &root, &made.checkpoint.files);
+            let written = made.checkpoint.files.iter().map(|file| file.path.as_str());
+            lock(&outside).note(&root, written);
             review.edited(&made.checkpoint.files, by);
             stored_review::save(&review).await;
         }

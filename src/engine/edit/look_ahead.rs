@@ -1,12 +1,12 @@
 //! The look right before an edit: the edited files, and those in its reach.
 
-use crate::diagnostics::{collect_diagnostics, reached};
+use crate::diagnostics::{collect_diagnostics, look_before, outside_look, reached};
 use crate::edit::large_files;
 use crate::editor::Document;
 use crate::state::edit_baseline::Baseline;
 use crate::state::edit_request::EditRequest;
 use crate::state::edit_service::EditService;
-use crate::state::task::ReachReports;
+use crate::state::task::TaskReports;
 use crate::state::unlooked::Unlooked;
 use sextant_base::deadline::Deadline;
 
@@ -24,7 +24,7 @@ pub(crate) struct LookedAhead {
 /// `in_burst` is whether the burst has them already.
 pub(crate) async fn look_ahead(
     edits: &EditService,
-    elsewhere: &mut ReachReports,
+    reports: &mut TaskReports,
     wanted: &[EditRequest],
     burst: &mut Baseline,
     in_burst: bool,
@@ -40,7 +40,7 @@ pub(crate) async fn look_ahead(
     let mut spared = large_files::take_out(&mut bystanders, wanted, &reach, &*edits.hub.ledger.lock().await);
     if !in_burst {
         let edited = texts_before(wanted);
-        let looked = collect_diagnostics::before_edit(&edits.hub, &edited, &bystanders, deadline).await;
+        let looked = look_before::before_edit(&edits.hub, &edited, &bystanders, deadline).await;
         burst.stale.extend(looked.stale);
         unheard = Unlooked::of(looked.unheard, "", false);
         deadline = looked.deadline;
@@ -53,7 +53,8 @@ pub(crate) async fn look_ahead(
     );
     deadline = reached.deadline(deadline, edits.workspace.config.diagnostics.timeout_ms);
     burst.take_reach(reached.paths(), reached.open, &reached.unlooked, reached.stale);
-    elsewhere.unrelated.extend(reached.unrelated);
+    outside_look::enter(&edits.hub, reports).await;
+    reports.elsewhere.unrelated.extend(reached.unrelated);
     bystanders.extend(reached.documents);
     LookedAhead { bystanders, unheard, spared, deadline }
 }

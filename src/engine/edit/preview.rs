@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::OnceCell;
 
-use crate::diagnostics::{collect_diagnostics, reached};
+use crate::diagnostics::{collect_diagnostics, look_before, reached};
 use crate::edit::look_ahead::texts_before;
 use crate::editor::editor_error::EditorError;
 use crate::editor::{Document, FileEdit};
@@ -90,7 +90,7 @@ async fn look_ahead(hub: &DiagnosticsHub, wanted: &[EditRequest]) -> Result<Verd
     }
     let edited = texts_before(wanted);
     let mut bystanders = collect_diagnostics::affected(hub.workspace.editor.as_ref(), &hub.looked, &paths).await;
-    collect_diagnostics::before_edit(hub, &edited, &bystanders, Deadline::after_ms(limit)).await;
+    look_before::before_edit(hub, &edited, &bystanders, Deadline::after_ms(limit)).await;
     let reach = reached::reach_of(&hub.workspace, &hub.looked, reached::changes(wanted)).await;
     let reached = reached::before_edit(hub, &edited, &bystanders, wanted, reach).await;
     let deadline = reached.deadline(Deadline::after_ms(limit), limit);

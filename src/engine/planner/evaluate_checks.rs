@@ -1,6 +1,6 @@
 //! Evaluates the checks of a step once it has run.
 
-use crate::diagnostics::{collect_diagnostics, reported};
+use crate::diagnostics::{collect_diagnostics, look_before, reported};
 use crate::plan::Step;
 use crate::plan::check_criteria::{CheckFacts, CheckResult, Criterion, ReportedThere};
 use crate::planner::validate_plan;
@@ -84,7 +84,7 @@ pub(crate) async fn spoken_of(hub: &DiagnosticsHub, files: &[String]) -> bool {
         return false;
     }
     let deadline = Deadline::after_ms(hub.workspace.config.diagnostics.timeout_ms);
-    collect_diagnostics::ensure_baseline(
+    look_before::ensure_baseline(
         hub,
         &documents,
         &collect_diagnostics::bystanders(hub.workspace.editor.as_ref(), &hub.looked, files).await,

@@ -6,7 +6,7 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::diagnostics::{collect_diagnostics, reported};
+use crate::diagnostics::{collect_diagnostics, look_before, reported};
 use crate::editor::event::Event;
 use crate::memory::step_memory;
 use crate::plan::check_criteria::CheckResult;
@@ -95,7 +95,7 @@ impl ReadOnlyTools for SessionEyes<'_> {
             )
             .await;
             let deadline = Deadline::after_ms(hub.workspace.config.diagnostics.timeout_ms);
-            collect_diagnostics::ensure_baseline(hub, &[document], &bystanders, deadline).await;
+            look_before::ensure_baseline(hub, &[document], &bystanders, deadline).await;
         }
         let scope = if symbol.names.is_empty() {
             Scope::Files(vec![symbol.file.clone()])

@@ -1,6 +1,6 @@
 //! Takes the changes of an unfinished step back before it is tried again, and tells the model.
 
-use crate::diagnostics::{collect_diagnostics, step_verdict};
+use crate::diagnostics::{collect_diagnostics, look_before, step_verdict};
 use crate::edit::rollback;
 use crate::editor::event::Event;
 use crate::state::durable::Keep;
@@ -83,5 +83,5 @@ async fn look_again(edits: &EditService, files: &[String]) {
     }
     let bystanders = collect_diagnostics::bystanders(edits.workspace.editor.as_ref(), &edits.hub.looked, files).await;
     let deadline = Deadline::after_ms(edits.workspace.config.diagnostics.timeout_ms);
-    collect_diagnostics::ensure_baseline(&edits.hub, &documents, &bystanders, deadline).await;
+    look_before::ensure_baseline(&edits.hub, &documents, &bystanders, deadline).await;
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::diagnostics::triage::{key, summed_up};
-use crate::diagnostics::{collect_diagnostics, reached};
+use crate::diagnostics::{collect_diagnostics, look_before, outside_look, reached};
 use crate::durable::stack;
 use crate::edit::edit_guard;
 use crate::editor::Document;
@@ -139,8 +139,9 @@ pub(crate) async fn task_verdict(edits: &EditService, work: &mut TaskWork, files
     } else if work.reports.pending.is_some() {
         collect_diagnostics::look(&edits.hub, &documents, &bystanders, deadline).await
     } else {
-        collect_diagnostics::ensure_baseline(&edits.hub, &documents, &bystanders, deadline).await
+        look_before::ensure_baseline(&edits.hub, &documents, &bystanders, deadline).await
     };
+    outside_look::enter(&edits.hub, &mut work.reports).await;
     let known = collect_diagnostics::known(&edits.hub).await;
     // A report on this very text stands, though it may be incomplete. A provider that reported an error here, and is
     // silent after the edit of another file, has not withdrawn it.

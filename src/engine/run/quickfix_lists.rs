@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::diagnostics::{collect_diagnostics, reached};
+use crate::diagnostics::{collect_diagnostics, look_before, outside_look, reached};
 use crate::durable::{self, open_store, resumable};
 use crate::edit::edit_guard;
 use crate::editor::event::{Event, QuickfixEntry};
@@ -56,6 +56,7 @@ pub(crate) async fn show(hub: &DiagnosticsHub, work: &mut TaskWork, new: &[Locat
         task: work.journal.task.clone(),
         request: work.request.clone(),
         start: work.reports.start.clone(),
+        brought: work.reports.elsewhere.brought,
         created: work.reports.created.clone(),
         late: work.reports.elsewhere.late.clone(),
         consent: work.intent.consent.clone(),
@@ -134,7 +135,9 @@ async fn as_known(edits: &EditService, listed: &Listed) -> Option<Listed> {
     let journal = edits.history.lock().await.iter().find(|known| known.task == listed.task).cloned()?;
     let known = collect_diagnostics::known(&edits.hub).await;
     let (files, floor) = (journal.files(), edits.workspace.config.diagnostics.severity_floor);
-    let mut both = BeforeAndAfter::new(with_created(&listed.start, &listed.created, &known), known.clone())
+    let mut start = listed.start.clone();
+    let brought = outside_look::renew(&edits.hub, &mut start, listed.brought).await;
+    let mut both = BeforeAndAfter::new(with_created(&start, &listed.created, &known), known.clone())
         .without_others(|file| files.contains(file), |_| true)
         .without_late(&listed.late, floor);
     let mut verdict = both.compared(&[]).await;
@@ -144,13 +147,13 @@ async fn as_known(edits: &EditService, listed: &Listed) -> Option<Listed> {
     let mut entries: Vec<QuickfixEntry> = verdict.new_from(floor).map(render::entry).collect();
     let mut uncovered: Vec<QuickfixEntry> = verdict.revealed_from(floor).map(render::uncovered_entry).collect();
     if listed.is_restored {
-        let mut places = StandingPlaces::new(&journal, &listed.start, &known);
+        let mut places = StandingPlaces::new(&journal, &start, &known);
         for list in [&mut entries, &mut uncovered, &mut fixed] {
             list.retain(|entry| places.has(entry));
         }
     }
     let pending = if journal.net().is_empty() { Vec::new() } else { still_open(&edits.hub, &listed.pending).await };
-    Some(Listed { entries, uncovered, fixed, pending, ..listed.clone() })
+    Some(Listed { start, brought, entries, uncovered, fixed, pending, ..listed.clone() })
 }
 
 /// The entries that are still unknown: a silent provider may have answered since.
@@ -201,6 +204,7 @@ async fn from_record(edits: &EditService, task: &str) -> Option<Listed> {
         task: work.journal.task,
         request: work.request,
         start: work.reports.start,
+        brought: None,
         created: work.reports.created,
         late: work.reports.elsewhere.late,
         consent: work.intent.consent,
@@ -231,7 +235,7 @@ pub(crate) async fn look_again(edits: &EditService, task: &str, files: &[String]
         let bystanders =
             collect_diagnostics::bystanders(edits.workspace.editor.as_ref(), &edits.hub.looked, &files).await;
         let deadline = Deadline::after_ms(edits.workspace.config.diagnostics.timeout_ms);
-        collect_diagnostics::ensure_baseline(&edits.hub, &documents, &bystanders, deadline).await;
+        look_before::ensure_baseline(&edits.hub, &documents, &bystanders, deadline).await;
         follow(edits).await;
     };
     // An earlier stop of the task does not stop this look.

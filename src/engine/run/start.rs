@@ -2,7 +2,7 @@
 
 use tokio_util::sync::CancellationToken;
 
-use crate::diagnostics::{collect_diagnostics, reported, workspace_look};
+use crate::diagnostics::{collect_diagnostics, look_before, outside_look, reported, workspace_look};
 use crate::durable::stored_review;
 use crate::edit::{file_ownership, permissions, review_texts};
 use crate::editor::Document;
@@ -70,6 +70,7 @@ pub(crate) async fn begin(
     permissions::begin_on_reports(&edits.hub, &task).await?;
     widen_scope::widen_to_codes(&mut task.work, &known).await;
     task.work.remember_start(&known, false);
+    outside_look::enter(&edits.hub, &mut task.work.reports).await;
     request_names::weigh_named(&task.work.events, &task.work.request, &mut task.work.intent.analysis, &known).await;
     review_texts::take_in(edits).await;
     if !model.needs_providers() {
@@ -162,7 +163,7 @@ pub(crate) async fn first_look(
     let deadline = Deadline::after_ms(collect_diagnostics::first_look_ms(hub).await);
     let look = async {
         collect_diagnostics::let_go(hub).await;
-        collect_diagnostics::ensure_baseline(hub, documents, &bystanders, deadline).await
+        look_before::ensure_baseline(hub, documents, &bystanders, deadline).await
     };
     let reports = tokio::select! {
         reports = collect_diagnostics::waiting(&hub.events, look) => reports,

@@ -13,6 +13,7 @@ use crate::state::snapshots::SnapshotStore;
 use crate::state::typed_files::TypedFiles;
 use crate::state::workspace::Workspace;
 use sextant_store::workspace::importers::Importers;
+use sextant_store::workspace::outside_changes::OutsideChanges;
 
 tokio::task_local! {
     /// The cancellation of work beside the running task, which a stop of that task does not reach.
@@ -44,6 +45,8 @@ pub(crate) struct LookedFiles {
     pub(crate) reached: Mutex<Vec<String>>,
     /// Which file of the workspace imports which.
     pub(crate) importers: Arc<std::sync::Mutex<Importers>>,
+    /// The files on disk as they were when the reports on them were asked for.
+    pub(crate) outside: Arc<std::sync::Mutex<OutsideChanges>>,
     /// Files that the user types in.
     pub(crate) typed: std::sync::Mutex<TypedFiles>,
 }

@@ -6,6 +6,7 @@ pub(crate) mod answer_status;
 pub(crate) mod approvals;
 pub(crate) mod asked_rename;
 pub(crate) mod authority;
+pub(crate) mod brought_by_others;
 pub(crate) mod call_summary;
 pub(crate) mod comparison;
 pub(crate) mod concurrent_edits;

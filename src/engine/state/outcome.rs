@@ -56,6 +56,8 @@ pub(crate) struct Listed {
     pub(crate) task: String,
     pub(crate) request: String,
     pub(crate) start: Snapshots,
+    /// How many changes by others the start includes.
+    pub(crate) brought: Option<usize>,
     pub(crate) created: BTreeSet<String>,
     /// The part of the start that was first known after an edit that may have brought it.
     pub(crate) late: BTreeSet<SnapshotKey>,

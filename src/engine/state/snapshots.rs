@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::state::brought_by_others::BroughtByOthers;
 use sextant_diagnostics::files_outside_root;
 use sextant_diagnostics::model::{Diagnostic, Freshness, Report, Unasked};
+use sextant_diagnostics::syntax;
 
 /// A fresh report and its text. `text` is `None` where the file does not exist.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +39,10 @@ pub(crate) struct SnapshotStore {
     whole: BTreeSet<String>,
     /// How many looks in a row each provider has let time out.
     timeouts: BTreeMap<String, u32>,
+    /// Reports from before a change that others have made on disk, of any file.
+    overtaken: BTreeSet<SnapshotKey>,
+    /// The differences that such changes have made.
+    brought: Vec<BroughtByOthers>,
     /// Files that nobody has asked about: one provider has reported on them all the same.
     unasked: BTreeSet<String>,
 }
@@ -50,8 +56,11 @@ impl SnapshotStore {
             self.timeouts.remove(&report.provider);
             self.silent.remove(&key);
             self.outdated.remove(&key);
-            let snap = Snapshot { text: Some(Arc::clone(text)), diagnostics: report.diagnostics.clone() };
-            self.last.insert(key, Arc::new(snap));
+            let is_first = self.overtaken.remove(&key);
+            let after = Arc::new(Snapshot { text: Some(Arc::clone(text)), diagnostics: report.diagnostics.clone() });
+            let before = self.last.insert(key.clone(), Arc::clone(&after));
+            let before = before.filter(|old| is_first && old.text == after.text && old != &after);
+            self.brought.extend(before.map(|before| BroughtByOthers { key, before, after }));
         }
     }
 
@@ -64,6 +73,21 @@ impl SnapshotStore {
         let is_unasked = self.unasked.contains(&report.file) || self.of(&report.file).next().is_none();
         self.take(report, &unasked.text);
         self.unasked.extend(is_unasked.then(|| report.file.clone()));
+    }
+
+    /// Notes that others have changed a file on disk, on which any known report may depend.
+    pub(crate) fn note_overtaken(&mut self) {
+        self.overtaken.extend(self.last.keys().filter(|(_, provider)| provider != syntax::NAME).cloned());
+    }
+
+    /// The changes by others that have brought or taken diagnostics, behind the first ones.
+    pub(crate) fn brought_since(&self, count: usize) -> &[BroughtByOthers] {
+        self.brought.get(count..).unwrap_or_default()
+    }
+
+    /// The providers of known reports.
+    pub(crate) fn providers(&self) -> impl Iterator<Item = &str> {
+        self.last.keys().map(|(_, provider)| provider.as_str())
     }
 
     /// Notes that all providers were asked about a file, whatever their answers.
@@ -123,7 +147,7 @@ impl SnapshotStore {
     /// Forgets the providers that the user has detached: the others are complete without them.
     pub(crate) fn let_go(&mut self, is_taken: impl Fn(&SnapshotKey) -> bool) {
         self.last.retain(|key, _| !is_taken(key));
-        for keys in [&mut self.silent, &mut self.from_beside, &mut self.outdated] {
+        for keys in [&mut self.silent, &mut self.from_beside, &mut self.outdated, &mut self.overtaken] {
             keys.retain(|key| !is_taken(key));
         }
         let is_left = |name: &String| self.last.keys().any(|(_, provider)| provider == name);
@@ -173,7 +197,7 @@ impl SnapshotStore {
     /// Forgets a file: no diagnostics of it are known, and no provider is asked about it.
     pub(crate) fn forget(&mut self, file: &str) {
         self.last.retain(|(known, _), _| known != file);
-        for keys in [&mut self.silent, &mut self.from_beside, &mut self.outdated] {
+        for keys in [&mut self.silent, &mut self.from_beside, &mut self.outdated, &mut self.overtaken] {
             keys.retain(|(known, _)| known != file);
         }
         self.whole.remove(file);
@@ -206,6 +230,7 @@ impl SnapshotStore {
         let mut of_file = self.of(file).peekable();
         of_file.peek().is_some()
             && !self.unasked.contains(file)
+            && !self.overtaken.iter().any(|(known, _)| known == file)
             && of_file.all(|(_, snap)| snap.text.as_deref() == Some(text))
     }
 
@@ -248,119 +273,4 @@ pub(crate) fn with_created(start: &Snapshots, created: &BTreeSet<String>, known:
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn report(provider: &str, freshness: Freshness) -> Report {
-        Report {
-            provider: provider.to_owned(),
-            file: "a.py".to_owned(),
-            diagnostics: Vec::new(),
-            freshness,
-            version: Some(1),
-            wanted_version: Some(1),
-            elapsed_ms: 0,
-            note: None,
-            unasked: None,
-        }
-    }
-
-    #[test]
-    fn a_file_that_was_only_a_bystander_is_not_known_whole() {
-        let mut ledger = SnapshotStore::default();
-        ledger.take(&report("analyzer:syntax", Freshness::Exact), &Arc::from("x\n"));
-        assert!(ledger.is_current("a.py", "x\n") && !ledger.is_whole("a.py", "x\n"));
-        ledger.note_whole("a.py");
-        assert!(ledger.is_whole("a.py", "x\n") && !ledger.is_whole("a.py", "y\n"));
-    }
-
-    #[test]
-    fn a_provider_that_has_reported_and_lets_two_looks_time_out_hangs_until_it_reports() {
-        let mut ledger = SnapshotStore::default();
-        let (fresh, late) = (report("lsp:one", Freshness::Exact), report("lsp:one", Freshness::Timeout));
-        let look = |ledger: &mut SnapshotStore, report: &Report| {
-            ledger.take(report, &Arc::from("x\n"));
-            ledger.note_silence(std::slice::from_ref(report));
-            ledger.hangs()
-        };
-        assert!(!look(&mut ledger, &late) && !look(&mut ledger, &late), "it may be starting");
-        let looks = [&fresh, &late, &fresh, &late, &late, &late, &fresh].map(|report| look(&mut ledger, report));
-        assert_eq!(looks, [false, false, false, false, true, true, false]);
-    }
-
-    #[test]
-    fn a_file_that_nobody_asked_about_is_not_current_until_somebody_asks() {
-        let (mut ledger, text) = (SnapshotStore::default(), Arc::from("x\n"));
-        let unasked = Unasked { text: Arc::clone(&text), earlier: None };
-        let report = Report { unasked: Some(unasked.clone()), ..report("tool:compiler", Freshness::Exact) };
-        ledger.take_unasked(&report, &unasked);
-        assert!(!ledger.is_current("a.py", "x\n") && ledger.of("a.py").next().is_some());
-        ledger.take(&super::tests::report("lsp:one", Freshness::Exact), &text);
-        ledger.take_unasked(&report, &unasked);
-        assert!(ledger.is_current("a.py", "x\n"));
-    }
-
-    #[test]
-    fn who_spoke_before_and_is_not_heard_of_is_missing_until_it_was_taken_away() {
-        let mut ledger = SnapshotStore::default();
-        let (one, other) = (report("lsp:one", Freshness::Exact), report("lsp:other", Freshness::Exact));
-        for known in [&one, &other] {
-            ledger.take(known, &Arc::from("x\n"));
-        }
-        let (a, key) = (["a.py".to_owned()], ("a.py".to_owned(), "lsp:other".to_owned()));
-        let silent = report("lsp:other", Freshness::Timeout);
-        let none: &[String] = &[];
-        assert_eq!(ledger.missing(&[one.clone(), silent], &a, none, None), [], "it is there and slow");
-        let only = std::slice::from_ref(&one);
-        assert_eq!(ledger.missing(only, none, &a, None), [], "not asked about what others edit");
-        assert_eq!(ledger.missing(only, &a, none, None), std::slice::from_ref(&key));
-        assert_eq!(ledger.missing(only, &a, none, None), std::slice::from_ref(&key), "in every answer, of any task");
-        ledger.let_go(|known| *known == key);
-        assert_eq!(ledger.missing(only, &a, none, None), []);
-        ledger.take(&other, &Arc::from("x\n"));
-        ledger.note_beside(std::slice::from_ref(&other), &a);
-        assert_eq!(ledger.missing(only, none, &a, None).len(), 1, "it is asked whatever is edited");
-    }
-
-    #[test]
-    fn of_a_file_that_others_edit_only_a_client_that_is_gone_is_missing() {
-        let mut ledger = SnapshotStore::default();
-        ledger.take(&report("lsp:one", Freshness::Exact), &Arc::from("x\n"));
-        let (a, b, key) = (["a.py".to_owned()], ["b.py".to_owned()], ("a.py".to_owned(), "lsp:one".to_owned()));
-        assert_eq!(ledger.missing(&[], &b, &a, Some(std::slice::from_ref(&key))), [], "it looks at single files");
-        assert_eq!(ledger.missing(&[], &b, &a, Some(&[])), [key], "nobody runs it any more");
-    }
-
-    #[test]
-    fn what_is_of_another_text_is_dropped_and_nothing_else() {
-        let mut ledger = SnapshotStore::default();
-        ledger.take(&report("lsp:quick", Freshness::Exact), &Arc::from("x = 1\n"));
-        ledger.take(&report("lsp:slow", Freshness::Exact), &Arc::from("x = 2\n"));
-        ledger.drop_stale("b.py", None, |_| true);
-        ledger.drop_stale("a.py", Some("x = 2\n"), |name| name == "lsp:slow");
-        assert_eq!(ledger.snaps().len(), 2);
-        ledger.drop_stale("a.py", Some("x = 2\n"), |_| true);
-        assert_eq!(ledger.of("a.py").map(|(name, _)| name).collect::<Vec<_>>(), ["lsp:slow"]);
-        let missing = ledger.missing(&[], &["a.py".to_owned()], &[], None);
-        assert_eq!(missing.len(), 2, "that it spoke is known: {missing:?}");
-        ledger.forget("a.py");
-        assert!(ledger.snaps().is_empty());
-    }
-
-    #[test]
-    fn who_was_asked_and_did_not_answer_is_known_until_he_does() {
-        let mut ledger = SnapshotStore::default();
-        let (slow, quick) = (report("lsp:slow", Freshness::Timeout), report("lsp:quick", Freshness::Exact));
-        ledger.take(&quick, &Arc::from("x = 1\n"));
-        ledger.note_silence(&[slow, quick]);
-        assert_eq!(ledger.unsettled("a.py", "x = 1\n"), BTreeSet::from(["lsp:slow"]));
-        assert!(ledger.is_mute());
-        assert_eq!(ledger.unsettled("a.py", "x = 2\n"), BTreeSet::from(["lsp:quick", "lsp:slow"]), "it is older");
-        assert!(ledger.unsettled("b.py", "").is_empty());
-        ledger.take(&report("lsp:slow", Freshness::Versioned), &Arc::from("x = 1\n"));
-        assert!(ledger.unsettled("a.py", "x = 1\n").is_empty() && !ledger.is_mute(), "a late answer is one");
-        ledger.note_silence(&[report("lsp:neovim", Freshness::Unavailable)]);
-        ledger.note_silence(&[report("lsp:quick", Freshness::Exact)]);
-        assert!(ledger.unsettled("a.py", "x = 1\n").is_empty(), "what counts is the last question");
-    }
-}
+mod tests;

@@ -202,6 +202,8 @@ pub(crate) struct ReachReports {
     pub(crate) unlooked: Unlooked,
     /// The part of its baseline that was first known after an edit that may have brought it.
     pub(crate) late: BTreeSet<SnapshotKey>,
+    /// How many changes by others the start of the task includes; `None` before its first look.
+    pub(crate) brought: Option<usize>,
     /// The diagnostics there, until an answer has reported them.
     pub(crate) first_seen: Vec<LocatedDiagnostic>,
 }

@@ -1,5 +1,6 @@
 //! Each language end to end: the scope of a symbol, exactly the new diagnostics, the undo, the compact loop.
 
+mod changed_outside;
 mod closed_files;
 pub(crate) mod headers;
 mod hidden_symbols;

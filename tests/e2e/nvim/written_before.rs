@@ -50,3 +50,23 @@ async fn a_client_is_notified_of_what_was_written_after_its_start_and_of_nothing
     assert!(changes.len() == 1 && changes[0].as_array().is_some_and(|list| list.len() == 1), "{changes:?}");
     assert!(changes[0][0]["uri"].as_str().is_some_and(|uri| uri.ends_with("/b.py")), "{changes:?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_is_notified_of_settings_and_what_they_bring_is_not_the_edits() {
+    let text = "def f(x: int) -> int:\n    return x\n\n\ndef g(y):\n    return y\n";
+    let edits = [
+        change("a.py", "return x", "return x + 1"),
+        change("a.py", "return x + 1", "return x\n\n\ndef q(z):\n    return z"),
+    ];
+    let [first, second] = edits.map(|given| step("edit_file", given, false));
+    let project = Project::new(&[("pyrightconfig.json", "{\"typeCheckingMode\": \"basic\"}\n"), ("a.py", text)]);
+    let server = ModelServer::start([first, second]).await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["basedpyright"], "a.py").await;
+    let summary = nvim.task("AgentAsk! change f").await;
+    assert!(summary.contains("0 new"), "{summary}\n{}", nvim.answer().await);
+    project.write("pyrightconfig.json", "{\"typeCheckingMode\": \"strict\"}\n");
+    nvim.task("AgentAsk! change f").await;
+    let (answer, shown) = (nvim.answer().await, nvim.quickfix().await);
+    let has = |name: &str| shown.iter().any(|line| line.contains(&format!("\"{name}\"")));
+    assert!(has("z") && !has("y"), "{shown:?}\n{answer}");
+}

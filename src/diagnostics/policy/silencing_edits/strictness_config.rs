@@ -65,14 +65,40 @@ const BEGINNINGS: &[&str] =
 /// Folders of baselines: checkers do not report the listed diagnostics.
 const FOLDERS: &[&str] = &[".basedpyright"];
 
-/// The reason why a change of a file changes the checkers' reports; `None` if it does not.
-pub fn configures_checker(path: &str, before: &str, after: &str) -> Option<String> {
+/// Files of a project that say how it is checked, among other things.
+const PROJECT: &[&str] = &[
+    "pyproject.toml",
+    "cargo.toml",
+    "package.json",
+    "go.mod",
+    "go.work",
+    "compile_commands.json",
+    "rust-toolchain.toml",
+];
+/// Files that configure a checker from a folder that is hidden, or left out of version control.
+pub const BENEATH: &[&str] =
+    &[".cargo/config.toml", ".cargo/config", ".basedpyright/baseline.json", "build/compile_commands.json"];
+
+/// True if checkers report otherwise after a change of this file, whatever it is.
+pub fn is_settings(path: &str) -> bool {
+    let lower = path.rsplit_once('/').map_or(path, |(_, name)| name).to_ascii_lowercase();
+    is_of_checkers(path) || PROJECT.contains(&&*lower) || BENEATH.contains(&path)
+}
+
+/// True if a file configures checkers and nothing else, or little else.
+fn is_of_checkers(path: &str) -> bool {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let lower = name.to_ascii_lowercase();
-    let known = FILES.contains(&lower.as_str())
+    FILES.contains(&lower.as_str())
         || BEGINNINGS.iter().any(|beginning| lower.starts_with(beginning))
-        || folders.split('/').any(|folder| FOLDERS.contains(&folder));
-    if known {
+        || folders.split('/').any(|folder| FOLDERS.contains(&folder))
+}
+
+/// The reason why a change of a file changes the checkers' reports; `None` if it does not.
+pub fn configures_checker(path: &str, before: &str, after: &str) -> Option<String> {
+    let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+    let lower = name.to_ascii_lowercase();
+    if is_of_checkers(path) {
         return Some("it configures a checker".to_owned());
     }
     match lower.as_str() {
