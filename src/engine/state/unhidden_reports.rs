@@ -43,9 +43,11 @@ impl UnhiddenReports {
         let since = comparison::compared(&self.0, &after, &[]).await.new;
         let is_import = |diagnostic| hidden_extent(diagnostic) == Some(HiddenExtent::Imported);
         let saw = |key: &SnapshotKey| self.0.get(key).is_some_and(|snap| !snap.diagnostics.iter().any(is_import));
-        let is_seen = |found: &LocatedDiagnostic| {
-            after.keys().any(|key| found.diagnostic.location.file() == Some(&key.0) && saw(key))
+        // Another provider of the file may have had no import to find.
+        let is_of = |found: &LocatedDiagnostic, key: &SnapshotKey| {
+            found.diagnostic.location.file() == Some(&key.0) && found.diagnostic.source == key.1
         };
+        let is_seen = |found: &LocatedDiagnostic| after.keys().any(|key| is_of(found, key) && saw(key));
         let came = |found: &LocatedDiagnostic| {
             makes_a_file && !is_seen(found) || since.iter().any(|new| new.diagnostic == found.diagnostic)
         };

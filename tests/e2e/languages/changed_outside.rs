@@ -108,3 +108,14 @@ async fn an_edit_is_not_blamed_for_the_settings_of_cargo() {
         assert!(client.end().await.success());
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_error_that_a_new_module_brings_is_new_though_an_import_hid_it() {
+    let project = Project::new(&[("o.py", "x = 1\n"), ("use.py", "from a import f\n\nprint(f(1))\n")]);
+    let mut client = McpClient::with_servers(&project, "codex").await;
+    client.edit("edit_file", replace("o.py", "1", "2")).await;
+    let text = "def f(x: str) -> int:\n    return len(x)\n";
+    let answer = client.edit("write_file", json!({"path": "a.py", "content": text})).await;
+    assert_eq!(codes(&answer), ["reportArgumentType"], "{answer:#}");
+    assert!(client.end().await.success());
+}
