@@ -23,8 +23,7 @@ local reminds = false
 -- The number of changes that could come back when the last hunk was decided. The review opens again where one did.
 ---@type integer?
 local ended_with = nil
--- The review as it was when the user took the last decision back.
----@type sextant.Review?
+---@type sextant.Review? as it was when the user took the last decision back
 local back_from = nil
 -- The buffers that had hunks since the review was opened.
 ---@type table<integer, true>

@@ -18,7 +18,7 @@ use crate::state::comparison::Verdict;
 use crate::state::diagnostics_hub::{DiagnosticsHub, OWN_CANCEL};
 use crate::state::edit_baseline::BeforeAndAfter;
 use crate::state::edit_service::EditService;
-use crate::state::outcome::Listed;
+use crate::state::outcome::{ListBaseline, Listed};
 use crate::state::pending_report::{self, PendingReport};
 use crate::state::render::UNCOVERED;
 use crate::state::snapshots::{SnapshotKey, with_created};
@@ -55,10 +55,12 @@ pub(crate) async fn show(hub: &DiagnosticsHub, work: &mut TaskWork, new: &[Locat
         of: of.clone(),
         task: work.journal.task.clone(),
         request: work.request.clone(),
-        start: work.reports.start.clone(),
-        brought: work.reports.elsewhere.brought,
-        created: work.reports.created.clone(),
-        late: work.reports.elsewhere.late.clone(),
+        before: ListBaseline {
+            start: work.reports.start.clone(),
+            brought: work.reports.elsewhere.brought,
+            created: work.reports.created.clone(),
+            late: work.reports.elsewhere.late.clone(),
+        },
         consent: work.intent.consent.clone(),
         pending: pending.clone(),
         entries,
@@ -135,11 +137,11 @@ async fn as_known(edits: &EditService, listed: &Listed) -> Option<Listed> {
     let journal = edits.history.lock().await.iter().find(|known| known.task == listed.task).cloned()?;
     let known = collect_diagnostics::known(&edits.hub).await;
     let (files, floor) = (journal.files(), edits.workspace.config.diagnostics.severity_floor);
-    let mut start = listed.start.clone();
-    let brought = outside_look::renew(&edits.hub, &mut start, listed.brought).await;
-    let mut both = BeforeAndAfter::new(with_created(&start, &listed.created, &known), known.clone())
+    let mut before = listed.before.clone();
+    before.brought = outside_look::renew(&edits.hub, &mut before.start, before.brought).await;
+    let mut both = BeforeAndAfter::new(with_created(&before.start, &before.created, &known), known.clone())
         .without_others(|file| files.contains(file), |_| true)
-        .without_late(&listed.late, floor);
+        .without_late(&before.late, floor);
     let mut verdict = both.compared(&[]).await;
     concurrent_edits::leave_out(&mut verdict, &journal, &known);
     edit_guard::discount_all(&journal, &listed.consent, &mut verdict);
@@ -147,13 +149,13 @@ async fn as_known(edits: &EditService, listed: &Listed) -> Option<Listed> {
     let mut entries: Vec<QuickfixEntry> = verdict.new_from(floor).map(render::entry).collect();
     let mut uncovered: Vec<QuickfixEntry> = verdict.revealed_from(floor).map(render::uncovered_entry).collect();
     if listed.is_restored {
-        let mut places = StandingPlaces::new(&journal, &start, &known);
+        let mut places = StandingPlaces::new(&journal, &before.start, &known);
         for list in [&mut entries, &mut uncovered, &mut fixed] {
             list.retain(|entry| places.has(entry));
         }
     }
     let pending = if journal.net().is_empty() { Vec::new() } else { still_open(&edits.hub, &listed.pending).await };
-    Some(Listed { start, brought, entries, uncovered, fixed, pending, ..listed.clone() })
+    Some(Listed { before, entries, uncovered, fixed, pending, ..listed.clone() })
 }
 
 /// The entries that are still unknown: a silent provider may have answered since.
@@ -203,10 +205,12 @@ async fn from_record(edits: &EditService, task: &str) -> Option<Listed> {
         of: if work.intent.client.is_some() { work.journal.task.clone() } else { String::new() },
         task: work.journal.task,
         request: work.request,
-        start: work.reports.start,
-        brought: None,
-        created: work.reports.created,
-        late: work.reports.elsewhere.late,
+        before: ListBaseline {
+            start: work.reports.start,
+            brought: None,
+            created: work.reports.created,
+            late: work.reports.elsewhere.late,
+        },
         consent: work.intent.consent,
         pending: Vec::new(),
         entries: Vec::new(),

@@ -48,6 +48,17 @@ pub struct FailedStep {
     pub replaced: bool,
 }
 
+/// The state before a task that its list is compared with.
+#[derive(Clone, Debug)]
+pub(crate) struct ListBaseline {
+    pub(crate) start: Snapshots,
+    /// How many changes by others the start includes.
+    pub(crate) brought: Option<usize>,
+    pub(crate) created: BTreeSet<String>,
+    /// The part of the start that was first known after an edit that may have brought it.
+    pub(crate) late: BTreeSet<SnapshotKey>,
+}
+
 /// The list of a task's introduced diagnostics, and the state for a comparison when more is known.
 #[derive(Clone, Debug)]
 pub(crate) struct Listed {
@@ -55,12 +66,7 @@ pub(crate) struct Listed {
     pub(crate) of: String,
     pub(crate) task: String,
     pub(crate) request: String,
-    pub(crate) start: Snapshots,
-    /// How many changes by others the start includes.
-    pub(crate) brought: Option<usize>,
-    pub(crate) created: BTreeSet<String>,
-    /// The part of the start that was first known after an edit that may have brought it.
-    pub(crate) late: BTreeSet<SnapshotKey>,
+    pub(crate) before: ListBaseline,
     /// The user's permissions: a removed check may not count as a fix.
     pub(crate) consent: Consent,
     /// The reports that were missing at its end and are still missing.

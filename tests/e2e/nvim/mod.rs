@@ -12,6 +12,7 @@ pub mod commands;
 mod compact;
 mod confidence;
 mod conversation;
+mod diff_mode;
 mod doors;
 mod durable;
 mod failures;

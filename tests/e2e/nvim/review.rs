@@ -6,10 +6,10 @@ use crate::support::nvim::Nvim;
 use crate::support::project::Project;
 use crate::support::replies::{change, says};
 
-const TEXT: &str =
+pub const TEXT: &str =
     "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n\n\ndef h() -> int:\n    return 3\n";
 
-fn edit(old: &str, new: &str, proceed: bool) -> Reply {
+pub fn edit(old: &str, new: &str, proceed: bool) -> Reply {
     step("edit_file", change("a.py", old, new), proceed)
 }
 
@@ -35,7 +35,7 @@ async fn drawn(nvim: &Nvim) -> Vec<String> {
 }
 
 /// Waits until the review counts so.
-async fn counts(nvim: &Nvim, reviewed: usize, total: usize) {
+pub async fn counts(nvim: &Nvim, reviewed: usize, total: usize) {
     let code = format!(
         "return (vim.wait(60000, function() local c = require('sextant.ui.review').count()
           return c ~= nil and c.reviewed == {reviewed} and c.total == {total} end, 10))"
@@ -47,7 +47,7 @@ async fn lines(nvim: &Nvim) -> String {
     nvim.lua("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n') .. '\\n'").await
 }
 
-async fn closed(nvim: &Nvim) {
+pub async fn closed(nvim: &Nvim) {
     let code = "return (vim.wait(60000, function() return require('sextant.ui.review').count() == nil end, 10))";
     assert!(nvim.lua::<bool>(code).await, "{}", nvim.screen.text());
 }
@@ -96,7 +96,7 @@ async fn each_change_is_accepted_or_rejected_in_the_code_and_the_agent_hears_why
 }
 
 /// Waits until the current buffer has this text.
-async fn reads(nvim: &Nvim, text: &str) {
+pub async fn reads(nvim: &Nvim, text: &str) {
     let code = format!(
         "return (vim.wait(60000, function() return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n') .. '\\n' == {text:?} end, 10))"
     );
@@ -656,37 +656,6 @@ async fn a_note_on_a_deleted_method_goes_to_the_agent_with_its_name() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_diff_mode_opens_after_a_review_that_rejected_a_change() {
-    let project = Project::new(&[("a.py", TEXT)]);
-    // One change grows the text: its rejection moves the one below.
-    let script = [edit("return 1", "x = 1\n    return x", true), edit("return 2", "return 22", false)];
-    let server = ModelServer::start(script).await;
-    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
-    nvim.task("AgentAsk! change f and g").await;
-    nvim.command("AgentReview").await;
-    counts(&nvim, 0, 2).await;
-    nvim.command("AgentReview reject hunk").await;
-    counts(&nvim, 1, 2).await;
-    nvim.command("AgentReview accept all").await;
-    closed(&nvim).await;
-    let reviewed = TEXT.replace("return 2", "return 22");
-    reads(&nvim, &reviewed).await;
-    nvim.command_shows("AgentDiff", "+++ b/a.py").await;
-    nvim.keys("GD").await;
-    let both = "return (vim.wait(60000, function() return vim.wo.diff end, 10))";
-    assert!(nvim.lua::<bool>(both).await, "{}", nvim.screen.text());
-    let sides: Vec<String> = nvim
-        .lua(
-            "return vim.tbl_map(function(win)
-                local lines = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 0, -1, false)
-                return table.concat(lines, '\\n') .. '\\n'
-            end, vim.api.nvim_tabpage_list_wins(0))",
-        )
-        .await;
-    assert_eq!(sides, [TEXT.to_owned(), reviewed]);
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn an_undo_of_all_ends_the_review_in_words() {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start(two_edits()).await;
@@ -762,37 +731,6 @@ async fn remarks_wait_for_a_language_model_while_the_offline_one_is_used() {
     nvim.task("AgentReview send").await;
     let asked = server.requests().last().expect("a request").body.to_string();
     assert!(asked.contains("the user rejected your change: it is needed"), "{asked}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_diff_mode_opens_at_the_change_under_the_cursor_or_the_first_one() {
-    let filler = |name: &str| format!("def {name}() -> int:\n{}    return 0\n", "    print()\n".repeat(30));
-    let text = format!("{}\n\n{TEXT}\n\n{}", filler("before"), filler("behind"));
-    let project = Project::new(&[("a.py", &text)]);
-    let script = [
-        edit("return 1", "return 11", true),
-        edit("    print()\n    return 0\n\n\ndef f", "    return 0\n\n\ndef f", false),
-    ];
-    let server = ModelServer::start(script).await;
-    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
-    nvim.task("AgentAsk! change f and before").await;
-    nvim.command("normal! G").await;
-    let line = |words: &str| project.read("a.py").lines().position(|line| line.contains(words)).map(|at| at + 1);
-    // The first change is the line that is gone, above the last one of its function.
-    for (key, at) in [("gg", line("    return 0")), ("/+    return 11<CR>", line("return 11"))] {
-        nvim.command_shows("AgentDiff", "+++ b/a.py").await;
-        nvim.keys(&format!("{key}D")).await;
-        let there = format!(
-            "return (vim.wait(60000, function() return vim.wo.diff and vim.fn.line('.') == {} end, 10))",
-            at.expect("a line")
-        );
-        assert!(nvim.lua::<bool>(&there).await, "{at:?}: {}", nvim.screen.text());
-        let in_sight = "return vim.fn.foldclosed('.') == -1 and vim.fn.line('.') >= vim.fn.line('w0')";
-        assert!(nvim.lua::<bool>(in_sight).await, "{}", nvim.screen.text());
-        nvim.keys("q").await;
-        let tabs = "return (vim.wait(60000, function() return #vim.api.nvim_list_tabpages() == 1 end, 10))";
-        assert!(nvim.lua::<bool>(tabs).await, "{}", nvim.screen.text());
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
