@@ -8,6 +8,7 @@ mod offers;
 mod order;
 mod same;
 mod second;
+mod unsaved_header;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};

@@ -9,7 +9,7 @@ use tracing::Instrument;
 
 use crate::model::{Freshness, Reach};
 use crate::server::documents::Settled;
-use crate::server::header_files::directives;
+use crate::server::header_files::{directives, is_header};
 use crate::server::json_rpc::RequestError;
 use crate::server::pull::{self, NotPulled};
 use crate::server::push_freshness::{Habits, SettleVerdict, judge};
@@ -17,7 +17,7 @@ use crate::server::read_diagnostics::fingerprint;
 use crate::server::received::SentDiagnostic;
 use crate::server::server_client::{PullMethod, ServerConnection};
 use crate::server::{Inner, ServerPhase};
-use crate::server_facts::{CONFIRM, Fact, LATE, SAVED_ONLY};
+use crate::server_facts::{CONFIRM, Fact, LATE, OTHER_UNSAVED, SAVED_ONLY};
 use sextant_base::lock::lock;
 
 /// The pause before an interrupted pull is sent again; doubled up to the second value.
@@ -51,12 +51,24 @@ struct RequestedState {
     epoch: u64,
 }
 
-/// Returns an answer for this version of the file, or the reason why there will be none.
-pub(super) async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Result<SettledAnswer, NoAnswer> {
-    let run = running(inner).await.map_err(NoAnswer::Unavailable)?;
+/// Fails if the server would answer by another text that the disk has: that of the file, or for clangd of a header.
+async fn refuse_unsaved(inner: &Inner, run: &ServerConnection, path: &str) -> Result<(), NoAnswer> {
     if run.reads_the_disk() && run.way() == PullMethod::Push && !inner.is_saved(path).await {
         return Err(NoAnswer::Unavailable(SAVED_ONLY.to_owned()));
     }
+    let open = if run.knows(Fact::Preamble) { lock(&inner.documents).open() } else { Vec::new() };
+    for header in open.into_iter().filter(|other| other != path && is_header(other)) {
+        if !inner.is_saved(&header).await {
+            return Err(NoAnswer::Unavailable(OTHER_UNSAVED.replace("{file}", &header)));
+        }
+    }
+    Ok(())
+}
+
+/// Returns an answer for this version of the file, or the reason why there will be none.
+pub(super) async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Result<SettledAnswer, NoAnswer> {
+    let run = running(inner).await.map_err(NoAnswer::Unavailable)?;
+    refuse_unsaved(inner, &run, path).await?;
     if let Some(settled) = lock(&inner.documents).get_mut(path).and_then(|document| document.settled.as_mut()) {
         // From here on publishes belong to this settling and amend nothing.
         settled.published = false;

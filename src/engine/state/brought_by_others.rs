@@ -54,7 +54,7 @@ fn earlier(found: Diagnostic, then: &str, now: &str) -> Option<Diagnostic> {
     let line = then.get(..sooner + (at - later))?.matches('\n').count();
     let line = u32::try_from(line).ok()?;
     let mut range = Range { ..range };
-    range.end.line = line + (range.end.line - range.start.line);
+    range.end.line = line + range.end.line.saturating_sub(range.start.line);
     range.start.line = line;
     Some(Diagnostic { location: Location::Range { file, range }, ..found })
 }
