@@ -195,7 +195,7 @@ mod tests {
         write("c.toml", "x = 1\n");
         fs::remove_file(dir.path().join("gone.py")).unwrap();
         changes.note(&root, ["a.py", "b.md", "c.toml", "gone.py"].into_iter());
-        // Settings say something else from now on, whoever has written them.
+        // The reports change with the settings, also where this session has written them.
         assert_eq!(changes.take(&root, &SETTINGS, |_| true), [("c.toml".to_owned(), CREATED)]);
     }
 
