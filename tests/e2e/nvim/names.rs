@@ -235,6 +235,13 @@ async fn a_client_that_still_reads_is_waited_for_and_one_that_offers_nothing_is_
         return next(client.progress.pending) ~= nil end)";
     let waits: bool = scripted.nvim.lua(&format!("return (vim.wait(30000, function() return {begun} end, 5))")).await;
     assert!(waits, "it reads");
+    // The polite one may start later than the other, whose answer would end the question.
+    let polite_is_asked = async {
+        while scripted.sent("polite", "textDocument/references").is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(30), polite_is_asked).await.expect("both are asked");
     std::fs::write(scripted.project.beside("clangd").join("read"), "").expect("a file");
     let answer = scripted.nvim.wait("answer").await;
     assert_eq!(scripted.sent("polite", "textDocument/references").len(), 1);

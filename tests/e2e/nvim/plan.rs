@@ -480,7 +480,10 @@ async fn seven_steps(reason: &str) -> (Project, ModelServer, Nvim) {
 async fn a_step_that_is_skipped_or_opened_again_by_its_key_is_named_with_the_way_back() {
     let (_project, _server, nvim) = seven_steps("asked").await;
     nvim.keys_show("Gx", "step 7 is skipped; `r` opens it again").await;
+    // The window follows its message.
+    nvim.screen.shows("- [-] change l").await;
     nvim.keys_show("r", "step 7 is open again").await;
+    nvim.screen.shows("- [ ] change l").await;
     nvim.keys_show("e", "makes this text the plan").await;
 }
 
