@@ -127,13 +127,10 @@ async fn refuse_unsaved(inner: &Inner, path: &str) -> Result<(), NoAnswer> {
     if !inner.is_saved(path).await {
         return Err(NoAnswer::Unavailable(SAVED_ONLY.to_owned()));
     }
-    let open = lock(&inner.documents).open();
-    for other in open {
-        if !inner.is_saved(&other).await {
-            return Err(NoAnswer::Unavailable(OTHER_UNSAVED.replace("{file}", &other)));
-        }
+    match inner.unsaved_beside(path, |_| true).await {
+        Some(other) => Err(NoAnswer::Unavailable(OTHER_UNSAVED.replace("{file}", &other))),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// The run that has read the saved files as they are.

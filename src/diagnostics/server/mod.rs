@@ -21,6 +21,8 @@ mod push_freshness;
 mod read_diagnostics;
 mod received;
 pub mod restart;
+
+mod saved_files;
 mod saves;
 mod server_client;
 pub mod server_code_actions;
@@ -42,7 +44,6 @@ use lsp_types::{ApplyWorkspaceEditResult, DidChangeWatchedFilesNotification, Did
 use lsp_types::{FileChangeType, FileEvent, LspAny};
 use tokio::sync::watch;
 
-use crate::disk;
 use crate::late_signal::LateSignal;
 use crate::model::{FileText, Freshness, Report};
 use crate::policy::confidence;
@@ -279,15 +280,6 @@ impl Inner {
         if let ServerPhase::Running(run) = phase {
             let wanted = notices.iter().filter(|notice| !notice.is_change() || !run.reads_the_disk());
             wanted.for_each(|notice| run.connection.send_notice(notice));
-        }
-    }
-
-    /// True if the disk has the text of a file that the server was given.
-    pub(crate) async fn is_saved(&self, path: &str) -> bool {
-        let text = lock(&self.documents).get(path).map(|document| Arc::clone(&document.text));
-        match text {
-            Some(text) => disk::has(&self.root.join(path), &text).await,
-            None => false,
         }
     }
 

@@ -52,15 +52,14 @@ struct RequestedState {
 }
 
 /// Fails if the server would answer by another text that the disk has: that of the file, or for clangd of a header.
-async fn refuse_unsaved(inner: &Inner, run: &ServerConnection, path: &str) -> Result<(), NoAnswer> {
+async fn refuse_outdated(inner: &Inner, run: &ServerConnection, path: &str) -> Result<(), NoAnswer> {
     if run.reads_the_disk() && run.way() == PullMethod::Push && !inner.is_saved(path).await {
         return Err(NoAnswer::Unavailable(SAVED_ONLY.to_owned()));
     }
-    let open = if run.knows(Fact::Preamble) { lock(&inner.documents).open() } else { Vec::new() };
-    for header in open.into_iter().filter(|other| other != path && is_header(other)) {
-        if !inner.is_saved(&header).await {
-            return Err(NoAnswer::Unavailable(OTHER_UNSAVED.replace("{file}", &header)));
-        }
+    if run.knows(Fact::Preamble)
+        && let Some(header) = inner.unsaved_beside(path, is_header).await
+    {
+        return Err(NoAnswer::Unavailable(OTHER_UNSAVED.replace("{file}", &header)));
     }
     Ok(())
 }
@@ -68,7 +67,7 @@ async fn refuse_unsaved(inner: &Inner, run: &ServerConnection, path: &str) -> Re
 /// Returns an answer for this version of the file, or the reason why there will be none.
 pub(super) async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Result<SettledAnswer, NoAnswer> {
     let run = running(inner).await.map_err(NoAnswer::Unavailable)?;
-    refuse_unsaved(inner, &run, path).await?;
+    refuse_outdated(inner, &run, path).await?;
     if let Some(settled) = lock(&inner.documents).get_mut(path).and_then(|document| document.settled.as_mut()) {
         // From here on publishes belong to this settling and amend nothing.
         settled.published = false;

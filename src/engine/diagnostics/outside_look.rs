@@ -62,8 +62,8 @@ pub(crate) async fn enter(hub: &DiagnosticsHub, reports: &mut TaskReports) {
 pub(crate) async fn renew(hub: &DiagnosticsHub, start: &mut Snapshots, included: Option<usize>) -> Option<usize> {
     let (brought, count) = {
         let ledger = hub.ledger.lock().await;
-        let count = ledger.brought_since(0).len();
-        (ledger.brought_since(included.unwrap_or(count)).to_vec(), count)
+        let count = ledger.brought();
+        (ledger.brought_since(included.unwrap_or(count)), count)
     };
     brought_by_others::renew(start, brought).await;
     Some(count)

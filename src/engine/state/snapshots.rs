@@ -1,6 +1,6 @@
 //! The known diagnostics: for each file and provider the last fresh report, with the text that it is about.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use crate::state::brought_by_others::BroughtByOthers;
@@ -24,6 +24,9 @@ pub(crate) type Snapshots = BTreeMap<SnapshotKey, Arc<Snapshot>>;
 /// The looks in a row that a provider lets time out before it counts as hung. A busy machine misses one.
 const HUNG: u32 = 2;
 
+/// The most differences by others that are kept for the lists and tasks that began before them.
+const MOST_BROUGHT: usize = 1_000;
+
 /// The live store: every baseline comes from here, so that no edit waits for one without need.
 #[derive(Debug, Default)]
 pub(crate) struct SnapshotStore {
@@ -41,8 +44,9 @@ pub(crate) struct SnapshotStore {
     timeouts: BTreeMap<String, u32>,
     /// Reports from before a change that others have made on disk, of any file.
     overtaken: BTreeSet<SnapshotKey>,
-    /// The differences that such changes have made.
-    brought: Vec<BroughtByOthers>,
+    /// The differences that such changes have made, the oldest first, and how many were dropped before them.
+    brought: VecDeque<BroughtByOthers>,
+    dropped: usize,
     /// Files that nobody has asked about: one provider has reported on them all the same.
     unasked: BTreeSet<String>,
 }
@@ -61,6 +65,11 @@ impl SnapshotStore {
             let before = self.last.insert(key.clone(), Arc::clone(&after));
             let before = before.filter(|old| is_first && old.text == after.text && old != &after);
             self.brought.extend(before.map(|before| BroughtByOthers { key, before, after }));
+            // Each holds a text, and a session may last for weeks.
+            if self.brought.len() > MOST_BROUGHT {
+                self.brought.pop_front();
+                self.dropped += 1;
+            }
         }
     }
 
@@ -80,9 +89,14 @@ impl SnapshotStore {
         self.overtaken.extend(self.last.keys().filter(|(_, provider)| provider != syntax::NAME).cloned());
     }
 
-    /// The changes by others that have brought or taken diagnostics, behind the first ones.
-    pub(crate) fn brought_since(&self, count: usize) -> &[BroughtByOthers] {
-        self.brought.get(count..).unwrap_or_default()
+    /// The number of changes by others that have brought or taken diagnostics.
+    pub(crate) fn brought(&self) -> usize {
+        self.dropped + self.brought.len()
+    }
+
+    /// The known ones of them behind the first ones.
+    pub(crate) fn brought_since(&self, count: usize) -> Vec<BroughtByOthers> {
+        self.brought.iter().skip(count.saturating_sub(self.dropped)).cloned().collect()
     }
 
     /// The providers of known reports.

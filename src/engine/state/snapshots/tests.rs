@@ -1,6 +1,7 @@
 //! Checks which reports count as known and current.
 
 use super::*;
+use sextant_diagnostics::model::{Confidence, Location, Severity};
 
 fn report(provider: &str, freshness: Freshness) -> Report {
     Report {
@@ -37,6 +38,31 @@ fn a_report_from_before_a_change_by_others_is_not_current_until_the_next_one() {
     assert!(!ledger.is_current("a.py", "x\n"));
     ledger.take(&server, &text);
     assert!(ledger.is_current("a.py", "x\n"), "the parser reads the text alone");
+}
+
+#[test]
+fn differences_by_others_are_counted_and_the_oldest_make_way() {
+    let (mut ledger, text) = (SnapshotStore::default(), Arc::from("x\n"));
+    let found = |message: &str| Diagnostic {
+        source: "lsp:one".into(),
+        severity: Severity::Error,
+        code: None,
+        message: message.into(),
+        location: Location::File { file: "a.py".into() },
+        confidence: Confidence::High,
+        suggested_action: None,
+        evidence: None,
+    };
+    let with = |message: String| Report { diagnostics: vec![found(&message)], ..report("lsp:one", Freshness::Exact) };
+    ledger.take(&with("first".into()), &text);
+    for number in 0..MOST_BROUGHT + 2 {
+        ledger.note_overtaken();
+        ledger.take(&with(number.to_string()), &text);
+    }
+    assert_eq!((ledger.brought(), ledger.brought_since(0).len()), (MOST_BROUGHT + 2, MOST_BROUGHT));
+    let last = ledger.brought_since(MOST_BROUGHT + 1);
+    assert_eq!((last.len(), &*last[0].after.diagnostics[0].message), (1, &*(MOST_BROUGHT + 1).to_string()));
+    assert!(ledger.brought_since(ledger.brought()).is_empty());
 }
 
 #[test]
