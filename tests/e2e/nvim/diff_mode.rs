@@ -52,8 +52,8 @@ async fn the_diff_mode_opens_at_the_change_under_the_cursor_or_the_first_one() {
     nvim.command("normal! G").await;
     let line = |words: &str| project.read("a.py").lines().position(|line| line.contains(words)).map(|at| at + 1);
     // The first change is the line that is gone, above the last one of its function.
+    nvim.command_shows("AgentDiff", "+++ b/a.py").await;
     for (key, at) in [("gg", line("    return 0")), ("/+    return 11<CR>", line("return 11"))] {
-        nvim.command_shows("AgentDiff", "+++ b/a.py").await;
         nvim.keys(&format!("{key}D")).await;
         let there = format!(
             "return (vim.wait(60000, function() return vim.wo.diff and vim.fn.line('.') == {} end, 10))",
