@@ -46,8 +46,8 @@ pub fn of(kind: Kind, target: &Target, numbers: &mut Numbers, spelling: &Spellin
     let (path, name) = (target.path, &target.symbol.name);
     let is_function = matches!(target.symbol.kind, SymbolKind::Function | SymbolKind::Method | SymbolKind::Constructor);
     let (after, request) = match kind {
-        // "Remove impl Error" would be read as the wish that reported errors are fixed.
-        Kind::Remove => (target.without(), format!("let {path} be without {name}")),
+        // Without the marks, "delete impl Error" would be read as the wish that reported errors are fixed.
+        Kind::Remove => (target.without(), format!("delete `{name}` from {path}")),
         Kind::Rename => {
             let other = if name.starts_with(char::is_uppercase) { "Other" } else { "_other" };
             let after = target.replaced(target.symbol.name_range.clone(), &format!("{name}{other}"));
