@@ -117,6 +117,9 @@ struct ToolFacts {
     #[serde(skip)]
     engine: &'static str,
     facts: &'static [Fact],
+    /// The names of files that it reads again some time after they have changed. Until then it answers by the old ones,
+    /// and then it publishes, or asks for a refresh.
+    settings: &'static [&'static str],
     #[serde(skip)]
     fatal: Option<FatalErrors>,
 }
@@ -130,10 +133,14 @@ struct FatalErrors {
 }
 
 const fn row(names: &'static [&'static str], engine: &'static str, facts: &'static [Fact]) -> ToolFacts {
-    ToolFacts { names, engine, facts, fatal: None }
+    ToolFacts { names, engine, facts, settings: &[], fatal: None }
 }
 
 impl ToolFacts {
+    const fn with_settings(self, settings: &'static [&'static str]) -> Self {
+        Self { settings, ..self }
+    }
+
     const fn with_fatal(self, codes: &'static [&'static str], way_out: &'static str) -> Self {
         Self { fatal: Some(FatalErrors { codes, way_out }), ..self }
     }
@@ -152,11 +159,14 @@ const CLANG_FATAL: &[&str] = &[
 ];
 const CLANG_WAY_OUT: &str = "compile_commands.json has to name its include path";
 
+/// pyright waits 250 ms before it reads them, and longer on a busy machine (basedpyright 1.39).
+const PYRIGHT_SETTINGS: &[&str] = &["pyrightconfig.json", "pyproject.toml"];
+
 const RUST: &str = "rust";
 
 const TOOLS: &[ToolFacts] = &[
-    row(&["pyright"], "pyright", &[AnswersPulls, PublishesOnce]),
-    row(&["basedpyright"], "pyright", &[AnswersPulls, PublishesOnce]),
+    row(&["pyright"], "pyright", &[AnswersPulls, PublishesOnce]).with_settings(PYRIGHT_SETTINGS),
+    row(&["basedpyright"], "pyright", &[AnswersPulls, PublishesOnce]).with_settings(PYRIGHT_SETTINGS),
     row(&["pylance"], "pyright", &[]),
     row(&["ruff"], "ruff", &[AnswersPulls, PublishesOnce, OneFile, PullOfBuffer]),
     row(&["ruff-lsp"], "ruff", &[OneFile]),
@@ -201,6 +211,12 @@ pub(crate) fn is_known(name: &str) -> bool {
 /// True if the fact is known of the tool of this name.
 pub fn knows(name: &str, fact: Fact) -> bool {
     of(name).is_some_and(|tool| tool.facts.contains(&fact))
+}
+
+/// True if the tool answers by an old text of this file for a while.
+pub(crate) fn rereads(name: &str, path: &str) -> bool {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    of(name).is_some_and(|tool| tool.settings.contains(&file))
 }
 
 /// The way out of an error behind which its tool does not know what the rest of the file means; `None` for any other.

@@ -7,12 +7,14 @@ local neovim_pulls = require('sextant.lsp.neovim_pulls')
 local preamble = require('sextant.lsp.preamble')
 local push_freshness = require('sextant.lsp.push_freshness')
 local servers = require('sextant.lsp.servers')
+local settings_reads = require('sextant.lsp.settings_reads')
 local texts = require('sextant.lsp.texts')
 
 -- `reopens` is true while Sextant opens a document again, which is no change.
 local M = { reopens = false }
 
 local PUBLISH = 'textDocument/publishDiagnostics'
+local REFRESH = 'workspace/diagnostic/refresh'
 -- The longest time that a publish for a closed document may still be under way, in milliseconds.
 local ECHO_MS = 10000
 
@@ -113,7 +115,12 @@ end
 ---@type table<string, fun(client_id: integer, params: table): boolean?>
 local heard = {
   [PUBLISH] = function(client_id, params)
+    settings_reads.read(client_id)
     return params.uri and record(client_id, params)
+  end,
+  [REFRESH] = function(client_id)
+    settings_reads.read(client_id)
+    notify(client_id)
   end,
 }
 -- A registration after the start changes the way to ask a client. Neovim itself handles it after this.
@@ -144,7 +151,8 @@ end
 
 local function wrap(method, orig)
   return function(err, params, ctx, ...)
-    if type(params) == 'table' and heard[method](ctx.client_id, params) then
+    -- A refresh has no parameters.
+    if (type(params) == 'table' or method == REFRESH) and heard[method](ctx.client_id, params) then
       return
     end
     local handler = orig or vim.lsp.handlers[method]

@@ -29,6 +29,7 @@ M.PULL = 'textDocument/diagnostic'
 ---@class sextant.Tool
 ---@field names string[] in lower case; `*name*` is every name with this in it
 ---@field facts sextant.Fact[]
+---@field settings string[] files that it reads again some time after they have changed
 
 ---@class sextant.ServerFacts as src/diagnostics/server_facts.rs hands them over
 ---@field tools sextant.Tool[]
@@ -45,6 +46,7 @@ M.PULL = 'textDocument/diagnostic'
 local shared = nil
 ---@class sextant.KnownFacts
 ---@field facts table<string, true>
+---@field settings table<string, true> names of files
 ---@field is_known boolean the table has a row of the server
 
 ---@type table<vim.lsp.Client, sextant.KnownFacts>
@@ -83,13 +85,13 @@ end
 ---@return sextant.KnownFacts
 local function known_of(client)
   if not shared then
-    return { facts = {}, is_known = false }
+    return { facts = {}, settings = {}, is_known = false }
   elseif of_client[client] then
     return of_client[client]
   end
   local info = neovim.value(client.server_info)
   local own = info and info.name
-  local found = { facts = {}, is_known = false }
+  local found = { facts = {}, settings = {}, is_known = false }
   for _, name in ipairs({ client.name:lower(), type(own) == 'string' and own:lower() or nil }) do
     for _, tool in ipairs(shared.tools) do
       local named = vim.iter(tool.names):any(function(pattern)
@@ -98,6 +100,9 @@ local function known_of(client)
       found.is_known = found.is_known or named
       for _, fact in ipairs(named and tool.facts or {}) do
         found.facts[fact] = true
+      end
+      for _, file in ipairs(named and tool.settings or {}) do
+        found.settings[file] = true
       end
     end
   end
@@ -114,6 +119,14 @@ end
 ---@return boolean
 function M.knows(client, fact)
   return known_of(client).facts[fact] == true
+end
+
+--- True if the client reads this file of settings again some time after a change.
+---@param client vim.lsp.Client
+---@param name string of the file, without its folder
+---@return boolean
+function M.rereads(client, name)
+  return known_of(client).settings[name] == true
 end
 
 --- True if a document of the client may be opened again, with the text that the server has.

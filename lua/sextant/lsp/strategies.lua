@@ -9,6 +9,7 @@ local neovim_pulls = require('sextant.lsp.neovim_pulls')
 local publishes = require('sextant.lsp.publishes')
 local push = require('sextant.lsp.push')
 local servers = require('sextant.lsp.servers')
+local settings_reads = require('sextant.lsp.settings_reads')
 local texts = require('sextant.lsp.texts')
 
 local M = { push = push.push, diagnose = diagnose_command.diagnose }
@@ -261,9 +262,10 @@ end
 --- Asks in the way that suits the client; waits for the client while it is still starting.
 function M.begin(job)
   local client = job.client
+  local rereads_for = settings_reads.rereads_for(client)
   if jobs.is_over(job) then
     return
-  elseif client.initialized then
+  elseif client.initialized and not rereads_for then
     job.way = servers.way(client, job.buf)
     if not job.compiles then
       return M[job.way](job)
@@ -274,16 +276,27 @@ function M.begin(job)
     return job:give_up('unavailable', servers.shared().notes.not_compiled)
   end
   -- The attach comes with the end of the server's start-up.
-  job.note = 'the server is still starting'
-  job.unlisten = publishes.listen(function(id)
-    if id == client.id and (client.initialized or client:is_stopped()) then
+  job.note = rereads_for and 'the server reads its settings again' or 'the server is still starting'
+  local unlisten
+  local function again()
+    if job.unlisten == unlisten then
       jobs.stop_listening(job)
       job.note = nil
       vim.schedule(function()
         M.begin(job)
       end)
     end
+  end
+  unlisten = publishes.listen(function(id)
+    local waits = settings_reads.rereads_for(client) or not client.initialized
+    if id == client.id and (not waits or client:is_stopped()) then
+      again()
+    end
   end)
+  job.unlisten = unlisten
+  if rereads_for then
+    vim.defer_fn(again, rereads_for)
+  end
 end
 
 return M

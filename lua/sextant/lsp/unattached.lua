@@ -7,6 +7,7 @@ local client_starts = require('sextant.lsp.client_starts')
 local neovim = require('sextant.neovim')
 local preamble = require('sextant.lsp.preamble')
 local servers = require('sextant.lsp.servers')
+local settings_reads = require('sextant.lsp.settings_reads')
 local texts = require('sextant.lsp.texts')
 
 local M = {}
@@ -161,6 +162,7 @@ function M.report(outside)
     for _, one in ipairs(client.initialized and outside or {}) do
       if not has(client, one) and (one.of_all or takes(client, one.path)) then
         changes[#changes + 1] = { uri = vim.uri_from_fname(one.path), type = one.type }
+        settings_reads.notified(client, one.path)
         is_configured = is_configured and not (one.of_all and one.type ~= CHANGED)
       end
     end

@@ -223,10 +223,13 @@ impl LanguageServer {
             vec![DocumentNotice::of::<DidChangeWatchedFilesNotification>(&params)]
         });
         let is_change = |kind: u8| FileChangeType::from(u32::from(kind)) == FileChangeType::Changed;
-        if let ServerPhase::Running(run) = &*self.inner.phase.borrow()
-            && !files.iter().all(|(_, kind)| is_change(*kind))
-        {
-            run.projects.outdated.store(true, Ordering::Relaxed);
+        if let ServerPhase::Running(run) = &*self.inner.phase.borrow() {
+            if !files.iter().all(|(_, kind)| is_change(*kind)) {
+                run.projects.outdated.store(true, Ordering::Relaxed);
+            }
+            if files.iter().any(|(path, _)| run.rereads(path)) {
+                self.inner.observed.mood.settings_changed();
+            }
         }
     }
 
@@ -289,6 +292,7 @@ impl Inner {
 
     /// Takes a publish in. A publish that amends a delivered answer becomes a late report.
     pub(crate) fn published(&self, publish: Option<Publish>) {
+        self.observed.mood.settings_read();
         let mut documents = lock(&self.documents);
         if let Some(path) = publish.and_then(|publish| {
             let items = Arc::new(publish.diagnostics);

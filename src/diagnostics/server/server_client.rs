@@ -101,6 +101,11 @@ impl ServerConnection {
         self.names.iter().any(|name| server_facts::knows(name, fact))
     }
 
+    /// True if it reads this file of settings again a while after a change.
+    pub(super) fn rereads(&self, path: &str) -> bool {
+        self.names.iter().any(|name| server_facts::rereads(name, path))
+    }
+
     pub(crate) fn advertises_pull(&self) -> bool {
         self.capabilities.diagnostic_provider.is_some()
     }
@@ -262,12 +267,16 @@ impl Handler for Incoming {
                 inner.observed.mood.cannot_check(method);
                 Ok(json!({}))
             }
-            // The refresh too: pyright exits if it is refused, and nothing kept here needs refreshing.
+            // pyright exits if it is refused. Nothing kept here needs refreshing.
+            "workspace/diagnostic/refresh" => {
+                inner.observed.mood.settings_read();
+                inner.bump();
+                Ok(LspAny::Null)
+            }
             "client/registerCapability"
             | "client/unregisterCapability"
             | "window/workDoneProgress/create"
-            | "window/showMessageRequest"
-            | "workspace/diagnostic/refresh" => Ok(LspAny::Null),
+            | "window/showMessageRequest" => Ok(LspAny::Null),
             _ => Err(RpcError::method_not_found(method)),
         }
     }

@@ -2,9 +2,13 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::model;
 use sextant_base::lock::lock;
+
+/// The longest time that a server may still answer by settings that have changed.
+const REREAD: Duration = Duration::from_secs(5);
 
 /// Of one process.
 #[derive(Debug, Default)]
@@ -15,6 +19,8 @@ pub(crate) struct Mood {
     /// The reason why it cannot check any file, until it reports otherwise.
     trouble: Mutex<Option<String>>,
     at_rest: AtomicBool,
+    /// The time of the last notification of settings that it has not shown to have read.
+    settings_at: Mutex<Option<Instant>>,
 }
 
 impl Mood {
@@ -22,6 +28,21 @@ impl Mood {
     pub(super) fn forget(&self) {
         self.at_rest.store(false, Ordering::SeqCst);
         *lock(&self.trouble) = None;
+        *lock(&self.settings_at) = None;
+    }
+
+    pub(super) fn settings_changed(&self) {
+        *lock(&self.settings_at) = Some(Instant::now());
+    }
+
+    /// Its first message about diagnostics after that is by the new settings.
+    pub(super) fn settings_read(&self) {
+        *lock(&self.settings_at) = None;
+    }
+
+    /// The time for which its answers may be by old settings; `None` if they are by the new ones.
+    pub(super) fn rereads_for(&self) -> Option<Duration> {
+        lock(&self.settings_at).and_then(|at| REREAD.checked_sub(at.elapsed()))
     }
 
     pub(super) fn complained(&self, text: &str) {

@@ -143,15 +143,19 @@ fn last_published(inner: &Inner, path: &str) -> Vec<SentDiagnostic> {
     lock(&inner.documents).get(path).map(|document| document.published.last_list.to_vec()).unwrap_or_default()
 }
 
-/// Waits until a server has loaded its project, if it reports the end of loading.
+/// Waits until a server has loaded its project, if it reports the end of loading, and has read new settings.
 async fn loaded(inner: &Inner, run: &ServerConnection) -> Result<(), NoAnswer> {
     let mut news = inner.news.subscribe();
     loop {
         news.borrow_and_update();
-        if !run.knows(Fact::TellsWhenLoaded) || inner.observed.mood.at_rest() {
+        let mood = &inner.observed.mood;
+        let is_loaded = !run.knows(Fact::TellsWhenLoaded) || mood.at_rest();
+        let rereads_for = mood.rereads_for();
+        if is_loaded && rereads_for.is_none() {
             return Ok(());
         }
         tokio::select! {
+            () = tokio::time::sleep(rereads_for.unwrap_or_default()), if rereads_for.is_some() => {}
             reason = run.connection.reason() => return Err(NoAnswer::Unavailable(reason)),
             changed = news.changed() => changed.map_err(|_| NoAnswer::Superseded)?,
         }
