@@ -3,6 +3,7 @@
 mod conditional;
 mod sequences;
 pub(crate) mod shapes;
+mod taken_back;
 mod unlisted;
 mod unparsed_crate;
 

@@ -21,12 +21,14 @@ use crate::commands::undo::last_request::LastRequest;
 use crate::commands::undo::list::UndoState;
 use crate::durable::resumable;
 use crate::durable::stack::{self, Maker, Stack, stack};
-use crate::edit::rollback::{self, RollbackPlan};
-use crate::edit::{edit_transaction, recover, undo_refusal};
+use crate::edit::rollback::{self, CheckedRollback, RollbackPlan};
+use crate::edit::{edit_transaction, recover, undo_effect, undo_refusal};
 use crate::editor::event::Event;
 use crate::plan::plan_event::plan_event;
 use crate::plan::{Plan, StepState};
 use crate::run::quickfix_lists;
+use crate::state::agent_config::Checks;
+use crate::state::comparison::Verdict;
 use crate::state::edit_service::EditService;
 use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal, RolledBack};
 use crate::state::outcome::Ending;
@@ -66,6 +68,25 @@ pub struct Undone {
     pub files: Vec<String>,
     /// Places that stay as they are, because they were changed later.
     pub left: Vec<String>,
+    /// The diagnostics that came with it, in a line each.
+    #[serde(default)]
+    pub new_diagnostics: Vec<String>,
+    /// How far they are known, in the words of an edit's answer; empty where they were not looked at.
+    #[serde(default)]
+    pub diagnostics_status: String,
+}
+
+impl Undone {
+    /// Adds its effect on the diagnostics.
+    fn with_effect(mut self, verdict: Option<Verdict>, checks: &Checks) -> Self {
+        let Some(verdict) = verdict else { return self };
+        let (new, words) = undo_effect::words(&verdict, checks);
+        if !words.is_empty() {
+            self.summary.push_str(&format!(". {}", capital(&words)));
+        }
+        (self.new_diagnostics, self.diagnostics_status) = (new, verdict.status.name().to_owned());
+        self
+    }
 }
 
 /// Takes back the standing changes of the last task that changed something, or a part of them. A task that is already
@@ -205,10 +226,10 @@ async fn carry_out(
         takes: way.takes,
         ..Checkpoint::default()
     };
-    let checkpoint = if way.edits.is_empty() {
-        rollback::enter(&edits.store, journal, checkpoint).await
+    let CheckedRollback { checkpoint, verdict } = if way.edits.is_empty() {
+        CheckedRollback { checkpoint: rollback::enter(&edits.store, journal, checkpoint).await, verdict: None }
     } else {
-        rollback::go(edits, journal, checkpoint, way.edits, Vec::new()).await?
+        rollback::go_checked(edits, journal, checkpoint, way.edits, Vec::new()).await?
     };
     let about = UndoSubject { reason: wish.reason.clone(), ..about(journal, &chosen, &checkpoint) };
     let mut journal = journal.clone();
@@ -230,7 +251,7 @@ async fn carry_out(
     if let (Target::Task, Some(gaps)) = (&chosen.target, record_gaps::words(&record_gaps::of_task(stack, &journal))) {
         done.summary.push_str(&format!(". {}", capital(&gaps)));
     }
-    Ok(done)
+    Ok(done.with_effect(verdict, &edits.workspace.config.diagnostics))
 }
 
 /// Closes the changes that could not be taken back, by the user's word: the next undo goes on behind them.
@@ -314,5 +335,16 @@ fn undone(
         summary.push_str(&format!(". Left, since it was changed in the same place: {}", left.join(", ")));
     }
     let (task, request) = (journal.task.clone(), journal.request.clone());
-    Undone { ok: true, summary, task, request, target, last_request, files, left }
+    Undone {
+        ok: true,
+        summary,
+        task,
+        request,
+        target,
+        last_request,
+        files,
+        left,
+        new_diagnostics: Vec::new(),
+        diagnostics_status: String::new(),
+    }
 }

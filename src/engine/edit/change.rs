@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::diagnostics::{collect_diagnostics, reached, step_verdict};
 use crate::edit::look_ahead::{LookedAhead, look_ahead, texts_before};
-use crate::edit::{
-    edit_guard, edit_transaction, large_files, permissions, preview, review_before, rollback, stale_edit,
-};
+use crate::edit::{edit_guard, edit_transaction, large_files, permissions, preview, review_before, stale_edit};
 use crate::editor::editor_error::EditorError;
 use crate::editor::{Applied, Document, Editor};
 use crate::plan::work_mode::Mode;
@@ -287,7 +285,13 @@ pub(crate) async fn settle_deferred(hub: &DiagnosticsHub, work: &mut TaskWork) -
 }
 
 /// Adds the state right before an edit to its baseline, and to that of its task.
-fn remember(work: &mut TaskWork, wanted: &[EditRequest], burst: &mut Baseline, in_burst: bool, known: &Snapshots) {
+pub(super) fn remember(
+    work: &mut TaskWork,
+    wanted: &[EditRequest],
+    burst: &mut Baseline,
+    in_burst: bool,
+    known: &Snapshots,
+) {
     wanted.iter().for_each(|want| burst.begin(want, known, in_burst));
     burst.take(known, in_burst);
     for document in texts_before(wanted).iter().filter(|document| !work.journal.has_changed(&document.path)) {
@@ -344,7 +348,7 @@ fn remember_created(reports: &mut TaskReports, wanted: &[EditRequest], before: &
     }
 }
 
-async fn judge(hub: &DiagnosticsHub, work: &mut TaskWork, known: &Baseline, reports: &[Report]) -> Verdict {
+pub(super) async fn judge(hub: &DiagnosticsHub, work: &mut TaskWork, known: &Baseline, reports: &[Report]) -> Verdict {
     let open: BTreeSet<SnapshotKey> = reports
         .iter()
         .filter(|report| !report.freshness.is_fresh())
@@ -390,11 +394,4 @@ async fn judge(hub: &DiagnosticsHub, work: &mut TaskWork, known: &Baseline, repo
     let is_now = |file: &str| known.changes(file) || reports.iter().any(|report| report.file == file);
     work.reports.keep_open(both.before, verdict.to_come, is_now);
     verdict
-}
-
-/// Takes back the last change of the task: restores text, saved state and knowledge.
-pub(crate) async fn take_back(edits: &EditService, work: &mut TaskWork, changed: &EditOutcome) -> Result<(), Failure> {
-    rollback::roll_back_to(edits, work, work.journal.checkpoints.len().saturating_sub(1), false).await?;
-    edits.hub.ledger.lock().await.restore(&changed.before, &work.reports.start);
-    Ok(())
 }

@@ -20,5 +20,6 @@ pub(crate) mod rollback;
 mod runnable_texts;
 pub(crate) mod shown_change;
 pub(crate) mod stale_edit;
+pub(crate) mod undo_effect;
 pub(crate) mod undo_refusal;
 pub(crate) mod workspace_lock;

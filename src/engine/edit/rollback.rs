@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use crate::durable::open_store;
 use crate::edit::recover::{self, edit_to};
-use crate::edit::{edit_transaction, runnable_texts, undo_refusal};
+use crate::edit::{edit_transaction, runnable_texts, undo_effect, undo_refusal};
 use crate::editor::{FileEdit, Marks};
+use crate::state::comparison::Verdict;
+use crate::state::edit_request::EditOutcome;
 use crate::state::edit_service::EditService;
 use crate::state::in_flight::PendingChange;
 use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal, RolledBack};
@@ -56,6 +58,17 @@ pub(crate) async fn roll_back_to(
     }
     (work.reports.pending, work.reports.late.to_come) = (None, false);
     Ok(way.left)
+}
+
+/// Takes back the last change of the task: restores text, saved state and knowledge.
+pub(crate) async fn take_back_last(
+    edits: &EditService,
+    work: &mut TaskWork,
+    changed: &EditOutcome,
+) -> Result<(), Failure> {
+    roll_back_to(edits, work, work.journal.checkpoints.len().saturating_sub(1), false).await?;
+    edits.hub.ledger.lock().await.restore(&changed.before, &work.reports.start);
+    Ok(())
 }
 
 /// Computes the edits that undo these hunks, from the files as they are now. With `partial`, a file whose path leads
@@ -135,11 +148,47 @@ impl RollbackPlan {
 pub(crate) async fn go(
     edit_service: &EditService,
     journal: &Journal,
-    mut checkpoint: Checkpoint,
+    checkpoint: Checkpoint,
     edits: Vec<FileEdit>,
     takes_back: Vec<Checkpoint>,
 ) -> Result<Checkpoint, Failure> {
     runnable_texts::confirm(edit_service, &checkpoint.files).await?;
+    make(edit_service, journal, checkpoint, edits, takes_back).await
+}
+
+/// Does the same for the user's own undo or redo, and compares the diagnostics before and after it; without a verdict
+/// where edits are not checked.
+pub(crate) async fn go_checked(
+    edit_service: &EditService,
+    journal: &Journal,
+    checkpoint: Checkpoint,
+    edits: Vec<FileEdit>,
+    takes_back: Vec<Checkpoint>,
+) -> Result<CheckedRollback, Failure> {
+    runnable_texts::confirm(edit_service, &checkpoint.files).await?;
+    let _turn = edit_service.making.turn.lock().await;
+    let looked = undo_effect::before(edit_service, &checkpoint.files).await;
+    let checkpoint = make(edit_service, journal, checkpoint, edits, takes_back).await?;
+    let verdict = match looked {
+        Some(looked) => Some(looked.after(edit_service, &checkpoint.files).await),
+        None => None,
+    };
+    Ok(CheckedRollback { checkpoint, verdict })
+}
+
+/// An undo that was made.
+pub(crate) struct CheckedRollback {
+    pub(crate) checkpoint: Checkpoint,
+    pub(crate) verdict: Option<Verdict>,
+}
+
+async fn make(
+    edit_service: &EditService,
+    journal: &Journal,
+    mut checkpoint: Checkpoint,
+    edits: Vec<FileEdit>,
+    takes_back: Vec<Checkpoint>,
+) -> Result<Checkpoint, Failure> {
     checkpoint.id = edit_service.store.next_checkpoint();
     checkpoint.folders = emptied(journal, &edits);
     let (task, request) = (journal.task.clone(), journal.request.clone());

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::diagnostics::{code_actions, reported, triage};
-use crate::edit::change;
+use crate::edit::{change, rollback};
 use crate::events::task_events::TaskEvents;
 use crate::plan::StepKind;
 use crate::state::answer_status::Status;
@@ -83,7 +83,7 @@ impl Tool for ApplyFix {
             *work.reports.offers.survived.entry(about.clone()).or_default() += 1;
         }
         if let Some(reason) = worse(&changed.verdict) {
-            change::take_back(edits, work, &changed).await?;
+            rollback::take_back_last(edits, work, &changed).await?;
             return Err(tool_failure(format!("{TAKEN_BACK}: {reason}"), "take another way"));
         }
         if changed.verdict.new.is_empty() && count_alike(&edits.hub, &work.scope, about.as_deref()).await < alike {

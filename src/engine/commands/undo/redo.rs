@@ -6,7 +6,7 @@ use crate::commands::undo::feedback::{self, UndoSubject};
 use crate::commands::undo::{Undone, follow, last_request, undone};
 use crate::durable::stack::{Stack, UndoRow, position, stack};
 use crate::durable::{open_store, resumable};
-use crate::edit::rollback::{RollbackPlan, go};
+use crate::edit::rollback::{RollbackPlan, go_checked};
 use crate::edit::{edit_transaction, recover};
 use crate::editor::event::Event;
 use crate::state::edit_service::EditService;
@@ -40,16 +40,17 @@ async fn bring(edits: &EditService, plans: &PlanService, events: &mut Vec<Event>
         let message = format!("{} was changed since, in the same place; nothing was brought back", way.left.join(", "));
         return Err(Failure::user(message, "take your own change there back first (`u`), or ask for it again"));
     }
-    let files = if way.edits.is_empty() {
+    let (files, verdict) = if way.edits.is_empty() {
         // It is there again by hand: only the undo goes.
         if let (Some(durable), Some(id)) = (open_store::durable(&edits.store).await, undo.record) {
             let dropped = durable.run(move |memory| memory.drop_checkpoints(vec![id])).await;
             open_store::or_tell(&edits.hub.events, &durable, dropped);
         }
-        undo.files.clone()
+        (undo.files.clone(), None)
     } else {
         let back = Checkpoint { files: way.files, step: undo.step, ..Checkpoint::default() };
-        go(edits, &journal, back, way.edits, vec![undo.clone()]).await?.files
+        let made = go_checked(edits, &journal, back, way.edits, vec![undo.clone()]).await?;
+        (made.checkpoint.files, made.verdict)
     };
     journal.checkpoints.retain(|checkpoint| position(checkpoint) != row.at);
     let target = Target::parse(undo.symbols.first().map(String::as_str).unwrap_or_default());
@@ -74,7 +75,8 @@ async fn bring(edits: &EditService, plans: &PlanService, events: &mut Vec<Event>
         part => format!("brought back {} of “{}”", part.words(), journal.request),
     };
     let last = last_request::other_than(edits, &stack, &journal).await;
-    Ok(undone(last, &journal, target.to_string(), what, &files, Vec::new()))
+    let done = undone(last, &journal, target.to_string(), what, &files, Vec::new());
+    Ok(done.with_effect(verdict, &edits.workspace.config.diagnostics))
 }
 
 /// Works out the edits that restore the hunks of an undo, oldest first, from the files as they are now.
