@@ -312,6 +312,19 @@ async fn an_answer_that_was_stale_once_is_asked_for_again_and_used() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_rename_names_the_parts_that_were_not_searched_for_the_old_name() {
+    let (_, told, _) = renamed(|p| {
+        p.write(".github/check.py", "f()\n");
+        p.write(".gitignore", "made/\n");
+        p.write("made/user.py", "f()\n");
+        json!([{"reply": {"changes": {uri(p, "a.py"): [edit(0, 4, 5, "g"), edit(1, 11, 12, "g")]}}}])
+    })
+    .await;
+    assert!(!told.contains("no text of the workspace") && told.contains("no text that was searched holds f"), "{told}");
+    assert!(told.contains("not searched: .github/, .gitignore, made/"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_position_is_counted_as_the_server_counts() {
     for (encoding, column) in [("utf-8", 14), ("utf-16", 11), ("utf-32", 10)] {
         let project = Project::new(&[("a.py", "ü = 0\n'é😀'; x = ü\n\n\ndef f(): 'é😀'; return ü\n")]);

@@ -15,6 +15,7 @@ mod git_objects;
 pub(crate) mod hover;
 mod known_options;
 pub(crate) mod list_symbols;
+mod name_occurrences;
 mod passed;
 pub(crate) mod read_file;
 pub(crate) mod read_once;

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use regex::Regex;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -21,6 +20,7 @@ use crate::state::task_scope;
 use crate::state::task_scope::Scope;
 use crate::state::workspace::Workspace;
 use crate::target::{self, SymbolPlace};
+use crate::tools::name_occurrences::NameOccurrences;
 use crate::tools::symbol_lookup::{self, AnsweredName};
 use crate::tools::tool::{Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
@@ -33,15 +33,12 @@ use sextant_diagnostics::server::name_requests::NameQuestion;
 use sextant_model::step::Model;
 use sextant_model::tools::Access;
 use sextant_store::workspace::root::Root;
-use sextant_store::workspace::workspace_files::{self, MOST_FILES};
+use sextant_store::workspace::workspace_files;
 use sextant_text::edits::{TextEdit, apply_text, hunks};
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::{Outline, Symbol};
 use sextant_text::symbols::symbol_path::SymbolPath;
 use sextant_text::symbols::whole_word::holds_word;
-
-/// Most lines with the old name that are shown.
-const SHOWN: usize = 8;
 
 pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<RenameSymbol>("rename_symbol", "", Access::Edit)
     .serves(&[StepKind::Edit])
@@ -340,35 +337,25 @@ fn summary(old: &str, new: &str, places: &[(String, usize)]) -> String {
     )
 }
 
-/// The lines of the workspace that still have the old name. The language server does not see or does not mean them.
+/// The lines of the workspace that still have the old name, and the parts that were not searched for it. The language
+/// server does not see or does not mean them.
 async fn left_over(root: &Root, changed: &EditOutcome, old: &str) -> Option<String> {
-    let word = Regex::new(&format!(r"\b{}\b", regex::escape(old))).ok()?;
-    let edited: Vec<(String, Arc<str>)> = changed
+    let edited: HashMap<String, Arc<str>> = changed
         .applied
         .iter()
         .filter_map(|done| done.document.as_ref().map(|document| (done.path.clone(), Arc::clone(&document.text))))
         .collect();
-    let root = root.clone();
-    let look = move || {
-        let mut lines = Vec::new();
-        for path in workspace_files::list(&root, "", MOST_FILES).files {
-            let known = edited.iter().find(|(file, _)| *file == path).map(|(_, text)| text.clone());
-            let Some(text) = known.or_else(|| workspace_files::text(&root, &path).map(Arc::from)) else { continue };
-            let found = text.lines().enumerate().filter(|(_, line)| word.is_match(line));
-            lines.extend(found.map(|(number, _)| format!("{path}:{}", number + 1)));
-        }
-        lines
-    };
+    let (root, name) = (root.clone(), old.to_owned());
     // Many files are read: a stop must not have to wait for that.
-    let lines = tokio::task::spawn_blocking(look).await.ok()?;
-    if lines.is_empty() {
-        return Some(format!("no text of the workspace holds {old} any more"));
+    let look = move || NameOccurrences::of(&root, &edited, &name, |_| true);
+    let found = tokio::task::spawn_blocking(look).await.ok()??;
+    let not_searched = found.not_searched().map(|parts| format!("; not searched: {parts}")).unwrap_or_default();
+    if found.lines.is_empty() {
+        let what = if not_searched.is_empty() { "no text of the workspace" } else { "no text that was searched" };
+        return Some(format!("{what} holds {old} any more{not_searched}"));
     }
-    let more = lines.len().saturating_sub(SHOWN);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let first = lines.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let (count, first) = found.counted();
     Some(format!(
-        "{old} still stands on {} (strings, comments, docs, or something else of that name): {first}{more}",
-        counted(lines.len(), "line")
+        "{old} still stands on {count} (strings, comments, docs, or something else of that name): {first}{not_searched}"
     ))
 }

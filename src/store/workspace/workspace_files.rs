@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use ignore::{Walk, WalkBuilder};
 
 use crate::workspace::ignore_rules::IgnoreRules;
-use crate::workspace::known_folders::{EntryKind, KnownFolders};
+use crate::workspace::known_folders::{EntryKind, FolderEntry, KnownFolders};
 use crate::workspace::open_beneath;
 use crate::workspace::root::{PathError, Root};
 use crate::workspace::secret_files::{is_linked_to_secret, is_secret};
@@ -83,6 +83,35 @@ pub(crate) fn list_again(root: &Root, known: &mut KnownFolders, limit: usize) ->
         },
     );
     out.files.sort();
+    out
+}
+
+/// Folders of version control: they hold no texts of a workspace.
+const VERSION_CONTROL: [&str; 4] = [".git", ".hg", ".jj", ".svn"];
+
+/// The outermost files and folders that [`list`] leaves out though they belong to a workspace: hidden and ignored ones,
+/// secrets, links, badly named ones. A folder ends in `/`.
+pub fn left_out(root: &Root) -> Vec<String> {
+    let rules = IgnoreRules::new(root);
+    let is_kept_out = |entry: &FolderEntry| {
+        let is_folder = entry.kind == EntryKind::Folder;
+        entry.name().starts_with('.') || rules.leaves_out(&root.join(&entry.path), is_folder)
+    };
+    let (mut out, mut visited) = (Vec::new(), 0);
+    KnownFolders::default().walk(
+        root.path(),
+        |folder| !is_kept_out(folder),
+        |entry| {
+            visited += 1;
+            let is_foreign = VERSION_CONTROL.contains(&entry.name()) || root.is_own(&root.join(&entry.path));
+            let is_odd = entry.is_secret || entry.is_badly_named || entry.kind == EntryKind::Link;
+            if !is_foreign && (is_odd || is_kept_out(entry)) {
+                let end = if entry.kind == EntryKind::Folder { "/" } else { "" };
+                out.push(format!("{}{end}", entry.path));
+            }
+            if visited > MOST_FILES { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        },
+    );
     out
 }
 
