@@ -241,6 +241,27 @@ async fn what_one_step_creates_another_may_change() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_file_without_symbols_that_one_step_creates_another_may_change() {
+    let files = ["Makefile", "./Procfile", ".env.example", "notes.txt", "docs/Dockerfile"];
+    for (created, changed) in files.iter().flat_map(|path| [(*path, *path), (*path, path.trim_start_matches("./"))]) {
+        let steps = [with("Write it", &[], json!({"creates": [created]})), with("Change it", &[changed], json!({}))];
+        let path = created.trim_start_matches("./");
+        let run = Run::new(
+            PlanMode::Planner,
+            [
+                plan(&steps),
+                step("write_file", json!({"path": path, "content": "one\n"}), false),
+                replace(path, "one", "two"),
+            ],
+        )
+        .await;
+        let (outcome, shown) = run.run().await;
+        assert!(outcome.ok, "{created}: {}\n{}", outcome.summary, shown.markdown);
+        assert_eq!(run.project.read(path), "two\n", "{created}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_fallback_is_tried_once_from_where_the_step_began() {
     let fields = json!({"check": ["symbol a.py::cost exists"], "fallback": "rename it with one edit"});
     let steps = [with("Rename price", &["a.py::price"], fields)];

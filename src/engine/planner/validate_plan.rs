@@ -162,14 +162,15 @@ async fn symbols_of(
 ) -> Vec<SymbolPath> {
     let mut symbols = Vec::new();
     for text in given {
-        let path = SymbolPath::parse(text);
+        let path = planned_file(&workspace.root, text, before);
+        let is_own = |new: &String| new.trim_start_matches("./") == text.trim_start_matches("./");
         let made_before = before
             .iter()
             .any(|step| step.state != StepState::Done && step.extent.creates.iter().any(|new| makes(new, &path)));
         let found = match target::planned_path(workspace, text).await {
             Err(_) if made_before => Ok(path),
             // A symbol that the step makes itself is in its scope.
-            Err(_) if creates.contains(text) => continue,
+            Err(_) if creates.iter().any(is_own) => continue,
             found => found,
         };
         match found {
@@ -180,12 +181,30 @@ async fn symbols_of(
     symbols
 }
 
+/// A symbol as an earlier step creates it. A file without an ending, such as `Makefile`, reads as a bare name.
+fn planned_file(root: &Root, text: &str, before: &[&Step]) -> SymbolPath {
+    let path = target::written(root, text);
+    let mut made = before.iter().flat_map(|step| &step.extent.creates).filter(|new| new.names.is_empty());
+    match path.file.is_empty() {
+        true if made.any(|new| new.file == path.names) => SymbolPath::new(path.names, ""),
+        true => path,
+        false => SymbolPath::new(root.resolve(&path.file).unwrap_or(path.file), path.names),
+    }
+}
+
+/// Files whose usual name has no ending: it reads as the name of a symbol.
+const BARE_FILES: [&str; 8] =
+    ["CHANGELOG", "Dockerfile", "Gemfile", "Jenkinsfile", "Justfile", "LICENSE", "Makefile", "README"];
+
 /// New symbols and files: inside the root, with a path.
 fn created_by(root: &Root, given: &[String], problems: &mut Vec<StepFault>) -> Vec<SymbolPath> {
     let mut wrong = |message: String| problems.push(StepFault::of("creates", message));
     let mut creates = Vec::new();
     for text in given {
-        let path = target::written(root, text);
+        let mut path = target::written(root, text);
+        if path.file.is_empty() && BARE_FILES.contains(&&*path.names) {
+            path = SymbolPath::new(path.names, "");
+        }
         if path.file.is_empty() {
             wrong(format!("creates {text:?}: give the full path, path::name, or ./{text} for a file"));
             continue;
