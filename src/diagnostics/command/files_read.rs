@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use sextant_base::path;
+
 /// A part of a project that was compiled: its first file, and the files that came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Artifact {
@@ -47,7 +49,8 @@ fn dependencies<'t>(root: &'t Path, source: &'t str, text: &'t str) -> impl Iter
     let paths = || text.lines().filter_map(|line| line.strip_suffix(':')).map(|path| path.replace("\\ ", " "));
     let base = paths().find_map(|path| source.strip_suffix(path.as_str()).filter(|base| base.ends_with('/')));
     let base = Path::new(base.unwrap_or_default());
-    paths().filter_map(move |path| Some(base.join(path).strip_prefix(root).ok()?.to_str()?.to_owned()))
+    // A module may lie beside the folder of the one that names it: `src/../shared.rs`.
+    paths().filter_map(move |path| path::relative(root, &base.join(path)))
 }
 
 #[cfg(test)]
@@ -64,9 +67,10 @@ mod tests {
 
     #[test]
     fn the_paths_of_a_list_start_where_the_compiler_ran() {
-        let text = "/t/cart-1.d: shop/src/lib.rs shop/src/my\\ part.rs\n\nshop/src/lib.rs:\nshop/src/my\\ part.rs:\n/gen/x.rs:\n";
+        let text = "/t/cart-1.d: shop/src/lib.rs shop/src/my\\ part.rs\n\nshop/src/lib.rs:\nshop/src/my\\ part.rs:\n\
+                    /gen/x.rs:\nshop/src/../shared.rs:\nshop/src/../../above.rs:\n";
         let found: Vec<String> = dependencies(Path::new("/w/shop"), "/w/shop/src/lib.rs", text).collect();
-        assert_eq!(found, ["src/lib.rs", "src/my part.rs"]);
+        assert_eq!(found, ["src/lib.rs", "src/my part.rs", "shared.rs"]);
     }
 
     #[tokio::test]

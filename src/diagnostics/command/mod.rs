@@ -218,7 +218,8 @@ impl CommandProvider {
             }
             None => output.only_read.is_none() || has_read(units.clone()),
         };
-        if is_read {
+        // A finding in a file shows that it was read, in whatever folder it lies.
+        if is_read || output.findings.iter().any(|one| self.named(one).as_deref() == Some(path)) {
             return None;
         } else if output.only_read.is_none() || has_read(units) {
             return Some(NOT_A_PART.to_owned());

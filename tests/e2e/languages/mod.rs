@@ -6,6 +6,7 @@ pub(crate) mod headers;
 mod hidden_symbols;
 mod indexing;
 mod members;
+mod path_modules;
 pub(crate) mod rows;
 pub(crate) mod shell;
 mod small_replies;
