@@ -1,10 +1,12 @@
 //! The reach of an edit in a language without symbols: the files with an identifier of a changed line.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::diagnostics::edit_reach::{EditReach, TextChange};
+use crate::diagnostics::gone_commands;
 use crate::diagnostics::workspace_texts::WorkspaceTexts;
 use crate::state::look_reach::family;
+use crate::state::unlooked::Unread;
 use sextant_store::workspace::workspace_files::{self, MOST_FILES};
 use sextant_text::symbols::interface::identifiers;
 
@@ -33,11 +35,20 @@ pub(super) fn of(workspace: &WorkspaceTexts, change: &TextChange) -> EditReach {
         return EditReach::default();
     }
     let listing = workspace_files::list(workspace.root, "", MOST_FILES);
+    let users = gone_commands::users(workspace, &change.path, before, &change.after, &listing.files);
+    let unread = if users.is_empty() { BTreeMap::new() } else { BTreeMap::from([(Unread::GoneCommand, users)]) };
     let uses = |file: &String| {
         let text = workspace.text(file).unwrap_or_default();
         identifiers(&text).any(|word| names.contains(word))
     };
     let alike = listing.files.into_iter().filter(|file| family(file) == kind && *file != change.path);
     let files: Vec<String> = alike.filter(uses).collect();
-    EditReach { names, kept: files.iter().cloned().collect(), files, more: listing.more, ..EditReach::default() }
+    EditReach {
+        names,
+        kept: files.iter().cloned().collect(),
+        files,
+        more: listing.more,
+        unread,
+        ..EditReach::default()
+    }
 }

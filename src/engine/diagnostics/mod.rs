@@ -3,6 +3,7 @@
 pub(crate) mod code_actions;
 pub(crate) mod collect_diagnostics;
 pub(crate) mod edit_reach;
+mod gone_commands;
 pub(crate) mod importer_chain;
 mod included_texts;
 mod line_reach;

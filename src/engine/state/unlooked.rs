@@ -31,6 +31,8 @@ pub(crate) enum Unread {
     Unchecked(Unchecked),
     /// Nothing asks for a check of its types.
     Untyped,
+    /// A script that uses a removed function, which no checker looks up.
+    GoneCommand,
 }
 
 impl Unread {
@@ -45,6 +47,7 @@ impl Unread {
             Self::Unchecked(Unchecked::Excluded) => "in code that its own text excludes from a check",
             Self::Unchecked(Unchecked::Example) => "in an example of a comment, which is not checked",
             Self::Untyped => "in a file whose types are not checked",
+            Self::GoneCommand => "in a script, where no checker looks up a gone function or a variable in capitals",
             Self::ThroughLink => "by a link, whose text a server may keep",
         }
     }
@@ -59,6 +62,9 @@ struct UnlookedGroup {
     why: &'static str,
 }
 
+/// The most scripts with a gone function that are named one by one.
+const MOST_ALONE: usize = 6;
+
 const NOT_LOOKED_AT: &str = "not looked at";
 
 impl Unlooked {
@@ -69,9 +75,12 @@ impl Unlooked {
 
     /// Adds the files of one edit that are not opened, by reason.
     pub(crate) fn with_unread(mut self, unread: &BTreeMap<Unread, BTreeSet<String>>, names: &str) -> Self {
-        let unread = unread.iter();
-        self.groups
-            .extend(unread.filter_map(|(why, files)| group(files.iter().cloned().collect(), names, why.words())));
+        for (why, files) in unread {
+            let files: Vec<String> = files.iter().cloned().collect();
+            // No later report names the broken scripts.
+            let size = if *why == Unread::GoneCommand && files.len() <= MOST_ALONE { 1 } else { files.len().max(1) };
+            self.groups.extend(files.chunks(size).filter_map(|some| group(some.to_vec(), names, why.words())));
+        }
         self
     }
 

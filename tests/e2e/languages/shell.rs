@@ -43,3 +43,24 @@ async fn scripts_that_were_asked_about_are_known_after_each_edit_of_another_one(
     assert_eq!(repaired["fixed"], 1, "{repaired:#}");
     assert!(client.end().await.success());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn scripts_that_call_a_removed_function_are_named_as_not_known() {
+    let project = Project::new(&[
+        ("lib.sh", "#!/bin/sh\ngreet() {\n  echo \"hi\"\n}\nleave() {\n  echo \"bye\"\n}\n"),
+        ("main.sh", "#!/bin/sh\n. ./lib.sh\ngreet\nleave\n"),
+        ("sub/other.sh", "#!/bin/bash\nHERE=$(dirname \"$0\")\nsource \"$HERE/../lib.sh\"\ngreet\n"),
+        ("bin/tool", "#!/usr/bin/env bash\n. \"$LIB\"\ngreet\n"),
+        ("own.sh", "#!/bin/sh\ngreet() {\n  echo \"own\"\n}\ngreet\n"),
+    ]);
+    let folder = language_tools("bash-language-server").display().to_string();
+    let mut client = McpClient::open(&project, "codex", &["--servers", &folder, "--timeout-ms", "60000"]).await;
+    complete(&mut client, replace("lib.sh", "\"hi\"", "\"hello\"")).await;
+    let renamed = client.edit("edit_file", replace("lib.sh", "greet()", "welcome()")).await;
+    assert_eq!(renamed["diagnostics_status"], "partial", "{renamed:#}");
+    let pending = renamed["pending"].to_string();
+    for (script, is_named) in [("main.sh", true), ("sub/other.sh", true), ("bin/tool", true), ("own.sh", false)] {
+        assert_eq!(pending.contains(&format!("{script} (may use")), is_named, "{script}: {renamed:#}");
+    }
+    assert!(client.end().await.success());
+}
