@@ -1,6 +1,6 @@
 //! `find_references`: lists every use of a symbol that a language server knows.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,13 +8,16 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::diagnostics::reached;
 use crate::editor::editor_lookup::{MOST_PLACES, places};
 use crate::editor::event::QuickfixEntry;
 use crate::plan::StepKind;
 use crate::state::call_summary::Subject;
 use crate::state::edit_service::EditService;
+use crate::state::look_reach::family;
 use crate::state::task::TaskWork;
 use crate::state::workspace::Workspace;
+use crate::tools::name_occurrences::NameOccurrences;
 use crate::tools::symbol_lookup::{self, AnsweredName, PlaceAnswer};
 use crate::tools::tool::{Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
@@ -58,6 +61,7 @@ impl Tool for FindReferences {
     async fn run(&self, edits: &EditService, _model: &dyn Model, _work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
         let asked = symbol_lookup::ask(&edits.workspace, &self.symbol, None, &NameQuestion::References).await?;
         let found = places(&asked.said.value);
+        let unnamed = unnamed(edits, &asked).await;
         let known = found.len();
         let mut by_file: BTreeMap<PathBuf, Vec<Range>> = BTreeMap::new();
         for place in found {
@@ -98,7 +102,7 @@ impl Tool for FindReferences {
         if !beyond.is_empty() {
             out.push(format!("[not shown: {}]", beyond.join(", ")));
         }
-        out.extend(asked.notes);
+        out.extend(asked.notes.into_iter().chain(unnamed));
         Ok(ToolAnswer::text(out.join("\n")))
     }
 }
@@ -120,9 +124,38 @@ pub(crate) async fn uses(edits: &EditService, symbol: &str) -> Result<ListedUses
     for place in places(&asked.said.value) {
         by_file.entry(place.file).or_default().push(place.range);
     }
+    let unnamed = unnamed(edits, &asked).await;
     let (_, uses) = without_declaration(&edits.workspace.root, &asked, by_file);
     let entries = entries(&edits.workspace, &uses, asked.said.encoding).await;
-    Ok(ListedUses { entries, notes: asked.notes })
+    Ok(ListedUses { entries, notes: asked.notes.into_iter().chain(unnamed).collect() })
+}
+
+/// The lines with the name that the server has not named, in a language with templates: a use in one has no meaning
+/// before it is instantiated, and servers leave it out.
+async fn unnamed(edits: &EditService, asked: &AnsweredName) -> Option<String> {
+    let document = &asked.place.document;
+    if !asked.place.language.unchecked.contains("@instantiated") {
+        return None;
+    }
+    let (root, name, kind) = (edits.workspace.root.clone(), asked.name.clone(), family(&document.path).to_owned());
+    let loaded = edits.workspace.editor.loaded().await;
+    let open = reached::documents(edits.workspace.editor.as_ref(), &loaded).await;
+    let texts: HashMap<String, Arc<str>> = open.into_iter().map(|known| (known.path, known.text)).collect();
+    let look = move || NameOccurrences::of(&root, &texts, &name, |path| family(path) == kind);
+    let mut found = tokio::task::spawn_blocking(look).await.ok()??;
+    let declared = LineIndex::new(&document.text).line_of(asked.offset) + 1;
+    let named = places(&asked.said.value).into_iter().filter_map(|place| {
+        let path = path::relative(edits.workspace.root.path(), &place.file)?;
+        Some((path, place.range.start.line as usize + 1))
+    });
+    let named: BTreeSet<(String, usize)> = named.chain([(document.path.clone(), declared)]).collect();
+    found.lines.retain(|line| !named.contains(line));
+    let (count, first) = found.counted();
+    let may = "uses in templates or through overrides, comments, or something else of that name";
+    let (provider, name) = (&asked.provider, &asked.name);
+    (!found.lines.is_empty()).then(|| {
+        format!("uses may be missing: {name} stands on {count} more that {provider} did not name ({may}): {first}")
+    })
 }
 
 /// Places that a server has named, as entries of a list. Those outside of the workspace are left out.

@@ -11,6 +11,7 @@ pub(crate) mod rows;
 pub(crate) mod shell;
 mod small_replies;
 mod spelled;
+mod template_uses;
 mod unasked;
 
 use std::process::{Command, Output};
