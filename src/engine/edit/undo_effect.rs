@@ -1,6 +1,9 @@
-//! The effect of an undo or a redo on the diagnostics, by a look before it and after it, in its reach too.
+//! The effect of an undo or a redo on the diagnostics, by a look before it and after it, in its reach too. The text does
+//! not wait for a server that starts: the look before ends with the time of an edit.
 
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::diagnostics::{collect_diagnostics, reached};
 use crate::edit::change::{judge, remember};
@@ -41,9 +44,18 @@ pub(crate) async fn before(edits: &EditService, files: &[FileChange]) -> Option<
     let mut burst = Baseline::default();
     let (gone, stays) = requests(edits, files).await;
     let wanted = [gone, stays.clone()].concat();
-    let deadline = Deadline::after_ms(edits.workspace.config.diagnostics.timeout_ms);
-    let looked = look_ahead(edits, &mut work.reports, &wanted, &mut burst, false, deadline);
-    let ahead = OWN_CANCEL.scope(CancellationToken::new(), looked).await;
+    let (wait, cancel) = (edits.workspace.config.diagnostics.timeout_ms, CancellationToken::new());
+    let ahead = {
+        let looked = look_ahead(edits, &mut work.reports, &wanted, &mut burst, false, Deadline::after_ms(wait));
+        let mut looked = pin!(OWN_CANCEL.scope(cancel.clone(), looked));
+        tokio::select! {
+            ahead = &mut looked => ahead,
+            () = tokio::time::sleep(Duration::from_millis(wait)) => {
+                cancel.cancel();
+                looked.await
+            }
+        }
+    };
     let known = collect_diagnostics::known(&edits.hub).await;
     remember(&mut work, &stays, &mut burst, false, &known);
     Some(LookedUndo { work, burst, ahead })

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -71,4 +72,25 @@ async fn an_undo_calls_unknown_the_files_in_its_reach_that_it_has_not_looked_at(
     let summary = undone["summary"].as_str().unwrap_or_default();
     assert_eq!(undone["diagnostics_status"], "partial", "{undone}");
     assert!(summary.contains("not known") && summary.contains("made/user.py"), "{undone}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_undo_does_not_wait_for_the_start_of_a_server() {
+    let project = Project::new(&[("a.py", "x = 1\n")]);
+    let mut client = McpClient::with_servers(&project, "codex").await;
+    client.edit("edit_file", replace("a.py", "x = 1", "x = 2")).await;
+    assert!(client.end().await.success());
+    let config = project.beside("deaf").join("sextant");
+    std::fs::create_dir_all(&config).expect("a folder");
+    let deaf = "[diagnostics]\ntimeout_ms = 500\nstart_timeout_ms = 600000\n\n[[servers]]\nname = \"deaf\"\n\
+        command = [\"sh\", \"-c\", \"exec cat > /dev/null\"]\nlanguages = [\"python\"]\n";
+    std::fs::write(config.join("config.toml"), deaf).expect("a file");
+    let mut undo = tokio::process::Command::new(env!("CARGO_BIN_EXE_sextant"));
+    undo.args(["undo", "--json"]).current_dir(project.root()).env("XDG_CONFIG_HOME", project.beside("deaf"));
+    undo.env("XDG_STATE_HOME", project.state_home()).kill_on_drop(true);
+    let output =
+        tokio::time::timeout(Duration::from_secs(120), undo.output()).await.expect("an end").expect("the binary");
+    let undone = outcome(&output)["outcome"].clone();
+    assert_eq!((project.read("a.py").as_str(), &undone["ok"]), ("x = 1\n", &json!(true)), "{undone}");
+    assert!(undone["summary"].as_str().is_some_and(|summary| summary.contains("not known")), "{undone}");
 }
