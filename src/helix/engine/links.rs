@@ -36,8 +36,8 @@ pub(super) struct EngineLink {
     pub(super) server: Option<Arc<LanguageServer>>,
     /// Another server of its kind, for texts that the editor does not have.
     pub(super) spare: Option<Arc<LanguageServer>>,
-    /// The time of the last message.
-    pub(super) messaged: Mutex<Option<Instant>>,
+    /// The time of the last message to its editor, which has one line for the messages of all its proxies.
+    pub(super) messaged: Arc<Mutex<Option<Instant>>>,
 }
 
 impl EngineLink {
@@ -153,6 +153,13 @@ impl Links {
 
     pub(super) fn get(&self, id: u64) -> Option<Arc<EngineLink>> {
         lock(&self.list).iter().find(|link| link.id == id).cloned()
+    }
+
+    /// The time of the last message to an editor, shared by its links.
+    pub(super) fn messaged(&self, editor: Option<u32>) -> Arc<Mutex<Option<Instant>>> {
+        let list = lock(&self.list);
+        let of_editor = list.iter().find(|link| editor.is_some() && link.hello.editor_pid == editor);
+        of_editor.map(|link| Arc::clone(&link.messaged)).unwrap_or_default()
     }
 
     pub(super) fn used_last(&self) -> Option<Arc<EngineLink>> {

@@ -239,7 +239,7 @@ impl EngineHost {
         let root = self.setup.root.path();
         let server = hello.server.as_ref().map(|server| Arc::new(linked(server, root)));
         let spare = hello.server.as_ref().map(|server| self.spares.of(server, root));
-        let (id, messaged) = (self.buffers.links.next_id(), Mutex::default());
+        let (id, messaged) = (self.buffers.links.next_id(), self.buffers.links.messaged(hello.editor_pid));
         let link = EngineLink { id, hello, out: out.clone(), server, spare, messaged };
         Ok((Arc::new(link), Welcome { session: session.name.clone() }))
     }

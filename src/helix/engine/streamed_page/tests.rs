@@ -163,7 +163,7 @@ fn opened(dir: &Path, kind: PageKind, text: &str, confirmed: Arc<Semaphore>) -> 
         out,
         server: None,
         spare: None,
-        messaged: Mutex::default(),
+        messaged: Arc::default(),
     }));
     let opened = OpenedDocument { uri: uri.clone(), language_id: "markdown".into(), version: 1, text: text.into() };
     buffers.mirror.opened(1, None, opened);
