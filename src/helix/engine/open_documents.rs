@@ -201,6 +201,11 @@ impl Mirror {
         held.documents.values().filter(|document| document.link == link).any(overruled)
     }
 
+    /// All open documents, each once.
+    pub(super) fn uris(&self) -> HashSet<String> {
+        lock(&self.held).documents.keys().map(|(_, uri)| uri.clone()).collect()
+    }
+
     /// Files below the root that are open, sorted.
     pub(super) fn paths(&self, root: &Path) -> Vec<String> {
         let held = lock(&self.held);

@@ -61,8 +61,6 @@ pub(super) struct QuestionAsked {
     words: std::sync::Mutex<String>,
     /// The count of questions: an answer to an earlier question is not accepted.
     number: AtomicU64,
-    /// The pages and files whose code actions answer it.
-    offered: std::sync::Mutex<Vec<String>>,
 }
 
 impl QuestionAsked {
@@ -122,18 +120,12 @@ impl QuestionAsked {
         }
     }
 
-    /// Offers the answers as code actions, or withdraws them if no question is open: also in the files where those of
-    /// an earlier question were.
+    /// Offers the answers as code actions, or withdraws them if no question is open: in the conversation and in each
+    /// open file, wherever the user looks.
     fn offer(&self, engine: &EngineHost) {
-        let places = self.places(engine);
-        let before = std::mem::replace(&mut *lock(&self.offered), places.clone());
-        before.iter().filter(|uri| !places.contains(uri)).chain(&places).for_each(|uri| engine.offer(uri));
-    }
-
-    /// The pages and files whose code actions answer it. The plan's page has its own.
-    fn places(&self, engine: &EngineHost) -> Vec<String> {
-        let places = [Some(engine.answers.page.uri().to_owned()), lock(&engine.asked_from).uri.clone()];
-        places.into_iter().flatten().filter(|uri| uri != engine.plan.page.uri()).collect()
+        let open = engine.buffers.mirror.uris();
+        let places = open.iter().map(String::as_str).chain([engine.answers.page.uri()]);
+        places.for_each(|uri| engine.offer(uri));
     }
 
     fn is(&self, number: u64) -> bool {
@@ -177,13 +169,12 @@ impl QuestionAsked {
 }
 
 impl EngineHost {
-    /// Offers the actions of a file.
+    /// Offers the actions of a file. The plan's page has its own.
     pub(super) fn offer(&self, uri: &str) {
         if uri == self.plan.page.uri() {
             return;
         }
-        let answered = self.question.places(self).iter().any(|place| place == uri);
-        let options = self.question.options().filter(|_| answered).unwrap_or_default();
+        let options = self.question.options().unwrap_or_default();
         let mut items = plan_page_text::answers(&options, self.question.number());
         if uri == self.answers.page.uri() {
             items.extend(self.answers.blocks.actions());

@@ -23,6 +23,9 @@ impl EngineHost {
         }
         self.look_at_blocks(uri);
         self.changes.opened(self, uri);
+        if self.question.options().is_some() {
+            self.offer(uri);
+        }
     }
 
     /// Looks again for blocks of code where the conversation stands still.
