@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::engine::conversation_page::ReadFrom;
-use crate::engine::links::{ERROR, EngineLink, INFO};
+use crate::engine::links::{EngineLink, INFO};
 use crate::engine::reading_pages::ReadingPage;
 use crate::engine::request_arguments::{GivenArguments, GivenPlace, as_request, buffer_of, real};
 use crate::engine::{EngineHost, OpenSession, helix_wording};
@@ -380,21 +380,5 @@ impl EngineHost {
 
     pub(super) fn is_page(&self, uri: &str) -> bool {
         self.reading.has(uri)
-    }
-
-    /// Shows one line on the status line of the editor that was used last.
-    pub(super) fn say(&self, kind: u8, text: &str) {
-        if let Some(link) = self.buffers.links.used_last() {
-            link.message(kind, &helix_wording::line(text));
-        }
-    }
-
-    /// Reports that a command was not taken on.
-    pub(super) fn refuse(&self, link: Option<&EngineLink>, failure: &Failure) {
-        let text = helix_wording::line(&helix_wording::failure_line(failure));
-        match link {
-            Some(link) => link.message(ERROR, &text),
-            None => self.say(ERROR, &text),
-        }
     }
 }

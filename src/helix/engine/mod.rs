@@ -26,6 +26,7 @@ mod saved_pages;
 mod servers;
 mod session_display;
 mod spare_servers;
+mod status_line;
 mod streamed_page;
 mod turn_progress;
 mod typing_pause;

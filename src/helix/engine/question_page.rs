@@ -11,7 +11,8 @@ use crate::engine::plan_page_text::PlanQuestion;
 use crate::engine::typing_pause::REST;
 use crate::engine::{commands, helix_wording, plan_page_text};
 use crate::link::{EngineSays, OwnActions};
-use sextant_base::failure::Failure;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::hint::{Hint, HintCode};
 use sextant_base::lock::lock;
 use sextant_base::one_line::headline;
 use sextant_engine::api::UserAnswer;
@@ -66,6 +67,12 @@ pub(super) struct QuestionAsked {
 impl QuestionAsked {
     pub(super) fn options(&self) -> Option<Vec<String>> {
         lock(&self.held).as_ref().map(|asked| asked.options.clone())
+    }
+
+    /// A refusal of another task, which names the open question.
+    pub(super) fn busy(&self) -> Option<Failure> {
+        let message = format!("a task waits for your answer: {}", headline(&lock(&self.held).as_ref()?.text));
+        Some(Failure::new(FailureKind::Busy, message, Hint::from("space a: answers").and(HintCode::Stop)))
     }
 
     /// The page of the change that the open question is about; `None` where it is about none.

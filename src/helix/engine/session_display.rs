@@ -51,7 +51,10 @@ impl Shower {
                 look_at_changes(engine);
                 engine.look_at_blocks(engine.answers.page.uri());
             }
-            TaskEvent::Answered { choice } => engine.question.close(engine, choice),
+            TaskEvent::Answered { choice } => {
+                self.turn.iter().for_each(|turn| turn.asks(false));
+                engine.question.close(engine, choice);
+            }
             TaskEvent::Shown { event } => self.show(engine, event),
             TaskEvent::TakenUp { .. }
             | TaskEvent::OutsideBegan { .. }
@@ -151,7 +154,7 @@ impl Shower {
     }
 
     fn question(&self, engine: &Arc<EngineHost>, text: String, options: Vec<String>, shows: Option<String>) {
-        self.turn.iter().for_each(|turn| turn.asks());
+        self.turn.iter().for_each(|turn| turn.asks(true));
         engine.question.ask(engine, AskedQuestion { text, options, shows });
     }
 

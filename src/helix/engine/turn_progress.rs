@@ -22,6 +22,9 @@ const READ: Duration = Duration::from_secs(5);
 /// The title of a task, which Helix puts before each report.
 const TITLE: &str = "Sextant";
 
+/// The work of a task that has asked the user. The last line loses the question at the next key.
+const WAITS: &str = "waits for your answer (space a, agent.answer)";
+
 /// The name of a proxy without a server in Helix's configuration.
 const ALONE: &str = "sextant";
 
@@ -36,8 +39,8 @@ struct CurrentWork {
     /// The running step of a plan and the number of its steps, and the finished part in percent.
     step: Option<(usize, usize)>,
     percent: Option<usize>,
-    /// The user is asked, and the question is in the same line.
-    asks: bool,
+    /// The time since which the task waits for the user's answer.
+    asks: Option<Instant>,
     over: bool,
 }
 
@@ -68,7 +71,7 @@ impl TurnProgress {
         let what = helix_wording::line(what);
         let begin = json!({"kind": "begin", "title": TITLE, "message": what, "cancellable": false});
         let work =
-            CurrentWork { what, timed: false, since, tokens: 0, step: None, percent: None, asks: false, over: false };
+            CurrentWork { what, timed: false, since, tokens: 0, step: None, percent: None, asks: None, over: false };
         let progress = Arc::new(Self { link, token, began: since, work: Mutex::new(work) });
         progress.send(begin);
         let ticking = Arc::downgrade(&progress);
@@ -107,10 +110,10 @@ impl TurnProgress {
         {
             let mut work = lock(&self.work);
             let what = helix_wording::line(what);
-            if work.what == what && !work.asks {
+            if work.what == what {
                 return;
             }
-            (work.what, work.timed, work.since, work.asks) = (what, timed, Instant::now(), false);
+            (work.what, work.timed, work.since) = (what, timed, Instant::now());
         }
         self.report();
     }
@@ -124,16 +127,16 @@ impl TurnProgress {
         self.report();
     }
 
-    /// Reports nothing until the next work: a question is open.
-    pub(super) fn asks(&self) {
-        lock(&self.work).asks = true;
+    /// Reports that a question is open, until it is closed.
+    pub(super) fn asks(&self, is_open: bool) {
+        lock(&self.work).asks = is_open.then(Instant::now);
     }
 
     fn report(&self) {
         let work = lock(&self.work);
         // The user has pressed a key since an earlier message, which clears the line.
         let in_turn = self.link.messaged().filter(|since| *since < self.began.elapsed());
-        if work.asks || work.over || in_turn.is_some_and(|since| since < READ) {
+        if work.over || in_turn.is_some_and(|since| since < READ) {
             return;
         }
         let mut value =
@@ -159,9 +162,13 @@ fn room(link: &EngineLink, percent: Option<usize>) -> usize {
 impl CurrentWork {
     /// The work in one line of so many characters, as far as other parts can be left out.
     fn line(&self, in_all: Duration, room: usize) -> String {
-        let seconds = if self.timed { String::new() } else { format!(" {} s", self.since.elapsed().as_secs()) };
+        let (what, timed, since) = match self.asks {
+            Some(since) => (WAITS, false, since),
+            None => (self.what.as_str(), self.timed, self.since),
+        };
+        let seconds = if timed { String::new() } else { format!(" {} s", since.elapsed().as_secs()) };
         let step = self.step.map(|(step, of)| format!("step {step} of {of}"));
-        let work = Some(format!("{}{seconds}", self.what));
+        let work = Some(format!("{what}{seconds}"));
         let in_all = Some(format!("{} s in all", in_all.as_secs()));
         let tokens = match self.tokens {
             0 => None,
@@ -193,7 +200,7 @@ mod tests {
             tokens: 0,
             step: None,
             percent: None,
-            asks: false,
+            asks: None,
             over: false,
         };
         let line = |work: &CurrentWork| work.line(Duration::from_secs(12), 79);
@@ -202,6 +209,8 @@ mod tests {
         assert_eq!(line(&work), "step 2 of 3 · waiting for the model 0 s · 12 s in all · 1.2k tokens");
         (work.what, work.timed, work.tokens) = ("retry 2 of 4 in 3 s".into(), true, 290);
         assert_eq!(line(&work), "step 2 of 3 · retry 2 of 4 in 3 s · 12 s in all · 290 tokens");
+        work.asks = Some(Instant::now());
+        assert_eq!(line(&work), "step 2 of 3 · waits for your answer (space a, agent.answer) 0 s · 12 s in all");
     }
 
     #[test]
@@ -213,7 +222,7 @@ mod tests {
             tokens: 1079,
             step: Some((1, 5)),
             percent: Some(0),
-            asks: false,
+            asks: None,
             over: false,
         };
         let line = |room| work.line(Duration::from_secs(2), room);

@@ -8,6 +8,7 @@ mod crash;
 mod edited_diff;
 mod hazards;
 mod lifecycle;
+mod open_question;
 mod plan;
 mod servers;
 mod setup;
