@@ -6,5 +6,6 @@
 
 pub mod engine;
 pub mod link;
+mod message_line;
 pub mod proxy;
 mod proxy_sockets;

@@ -7,7 +7,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use crate::engine::helix_wording;
 use crate::engine::links::{ANSWER, EngineLink, Links, WARNING};
 use crate::engine::open_documents::{Mirror, MirroredDocument};
 use crate::link::link_channel::LinkError;
@@ -125,7 +124,7 @@ impl OpenBuffers for EditorBuffers {
         self.put(&document, after, path).await?;
         for link in self.mirror.others_to_notify(&document).into_iter().filter_map(|link| self.links.get(link)) {
             let text = format!("{path} was changed in another editor, not here; after :w there, :reload takes it over");
-            link.message(WARNING, &helix_wording::line(&text));
+            link.message(WARNING, &text);
         }
         Ok(())
     }

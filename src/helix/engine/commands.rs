@@ -7,8 +7,9 @@ use crate::engine::conversation_page::ReadFrom;
 use crate::engine::links::{EngineLink, INFO};
 use crate::engine::reading_pages::ReadingPage;
 use crate::engine::request_arguments::{GivenArguments, GivenPlace, as_request, buffer_of, real};
-use crate::engine::{EngineHost, OpenSession, helix_wording};
+use crate::engine::{EngineHost, OpenSession};
 use crate::link::AgentCommand;
+use crate::message_line;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
@@ -206,7 +207,7 @@ async fn diff(engine: &EngineHost, link: &EngineLink, agent: &Engine, part: &Tar
     let ReviewedDiff { task, request, diff, elsewhere } = agent.reviewed_text(part).await?;
     let list: Vec<String> = elsewhere.iter().map(|line| format!("- {line}\n")).collect();
     let list = if list.is_empty() { String::new() } else { format!("{}\n", list.concat()) };
-    let title = quoted(&helix_wording::cut(&headline(&request), TITLE));
+    let title = quoted(&message_line::cut(&headline(&request), TITLE));
     // A changed line may begin a fence itself.
     let text = format!("# What {title} changed\n\n{EDITABLE}\n\n{list}`````diff\n{}\n`````\n", diff.trim_end());
     engine.reading.show(&engine.buffers, link, ReadingPage { name: "diff", text: &text, task: Some(&task) }).await
@@ -357,7 +358,7 @@ fn reported(file: &str, reports: &[Report]) -> String {
         for diagnostic in &report.diagnostics {
             let line = diagnostic.location.range().map_or(1, |range| range.start.line + 1);
             let code = diagnostic.code.as_deref().map(|code| format!(" [{code}]")).unwrap_or_default();
-            let message = helix_wording::line(&diagnostic.message);
+            let message = message_line::line(&diagnostic.message);
             out.push_str(&format!("- {file}:{line}: {}: {message}{code}\n", diagnostic.severity));
         }
     }

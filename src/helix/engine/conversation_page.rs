@@ -59,6 +59,11 @@ impl ConversationPage {
         self.change(buffers, |text, page| text.block(page, markdown));
     }
 
+    /// Adds the whole of a message that was cut.
+    pub(super) fn note(&self, buffers: &EditorBuffers, markdown: &str) {
+        self.change(buffers, |text, page| text.note(page, markdown));
+    }
+
     /// Shows the page at a place.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::engine::helix_wording;
+use crate::message_line;
 use sextant_base::one_line::headline;
 
 /// The beginning of a conversation.
@@ -37,6 +37,8 @@ pub(super) struct ConversationText {
     thought: Option<OpenThought>,
     /// The words since anything else was shown.
     answer: String,
+    /// Notes that came within words, for the place behind them.
+    notes: Vec<String>,
 }
 
 impl ConversationText {
@@ -82,8 +84,25 @@ impl ConversationText {
         shorten(text);
     }
 
+    /// Adds a block of its own that may come at any time. Words of a model are not broken by it.
+    pub(super) fn note(&mut self, text: &mut String, markdown: &str) {
+        self.notes.push(markdown.to_owned());
+        if self.last != LastBlock::Words && self.thought.is_none() {
+            self.add_notes(text);
+        }
+    }
+
+    fn add_notes(&mut self, text: &mut String) {
+        std::mem::take(&mut self.notes).iter().for_each(|note| self.add(text, note));
+    }
+
     /// Adds a block of its own.
     pub(super) fn block(&mut self, text: &mut String, markdown: &str) {
+        self.add_notes(text);
+        self.add(text, markdown);
+    }
+
+    fn add(&mut self, text: &mut String, markdown: &str) {
         self.end_thought(text);
         set_apart(text);
         text.push_str(markdown.trim_matches('\n'));
@@ -94,6 +113,7 @@ impl ConversationText {
 
     /// Adds an entry to the list of what was done.
     pub(super) fn entry(&mut self, text: &mut String, line: &str) {
+        self.add_notes(text);
         self.end_thought(text);
         if self.last != LastBlock::Entry {
             set_apart(text);
@@ -125,7 +145,7 @@ impl ConversationText {
                 0 => String::new(),
                 seconds => format!(" for {seconds} s"),
             };
-            text.push_str(&format!("> Thought{time}: {}\n", helix_wording::cut(&words, THOUGHT)));
+            text.push_str(&format!("> Thought{time}: {}\n", message_line::cut(&words, THOUGHT)));
         }
     }
 }
@@ -171,6 +191,17 @@ mod tests {
         assert_eq!(text.last_part(&page).and_then(|line| page.lines().nth(line)), Some("It is f."));
         text.begin(&mut page, "stop", "simple, m");
         assert_eq!(text.last_part(&page).and_then(|line| page.lines().nth(line)), Some("## stop"));
+    }
+
+    #[test]
+    fn a_note_breaks_no_words() {
+        let (mut page, mut text) = (String::new(), ConversationText::default());
+        text.note(&mut page, "one");
+        text.words(&mut page, "It ");
+        text.note(&mut page, "two");
+        text.words(&mut page, "is f.");
+        text.entry(&mut page, "- read_file: a.py");
+        assert_eq!(page, "# Sextant\n\none\n\nIt is f.\n\ntwo\n\n- read_file: a.py\n");
     }
 
     #[test]

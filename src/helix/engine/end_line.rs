@@ -1,6 +1,7 @@
 //! Composes the last line of a task for a narrow screen: its outcome and counts, and how to read and write the rest.
 
-use crate::engine::helix_wording::{NARROW, cost_last, cut};
+use crate::engine::helix_wording::cost_last;
+use crate::message_line::{ALL, NARROW, cut};
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
 
@@ -42,7 +43,7 @@ impl TaskEnd<'_> {
         if self.words.trim().lines().count() <= 1 && whole.chars().count() <= NARROW {
             return whole;
         }
-        let rest: Vec<String> = writes.into_iter().chain(["agent.show: all".to_owned()]).collect();
+        let rest: Vec<String> = writes.into_iter().chain([ALL.to_owned()]).collect();
         let rest = format!(" ({})", rest.join("; "));
         let room = NARROW - before.len() - rest.len();
         let fits = |line: &String| line.chars().count() <= room;

@@ -1,20 +1,11 @@
 //! Words a failure for an editor without a plugin: its commands, and one line without line ends.
 
+use crate::message_line::{ALL, NARROW, fit};
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
-use sextant_base::printable::printable;
 
-/// The columns of a narrow screen.
-pub(super) const NARROW: usize = 79;
-
-/// The least characters of a message before its way out.
-const LEAST: usize = 20;
-
-/// The most characters of one line on an editor's status line.
-const LINE: usize = 700;
-
-/// The longest word, in bytes, that a cut line is left without. A longer one is cut itself.
-const WORD: usize = 60;
+/// The fact of a refused undo or redo begins with this, behind the places.
+const SINCE: &str = " was changed since";
 
 /// A hint in the words of Helix.
 fn hint(code: HintCode) -> &'static str {
@@ -45,40 +36,34 @@ pub(super) fn failure(failure: &Failure) -> Failure {
     failure.worded(hint)
 }
 
-/// The line of a failure. The places of a refused undo, of any number, give way to the command that leads out where they
-/// are too long for a narrow screen.
+/// The line of a failure. The places of a refused undo, of any number, give way to the fact and to the command that
+/// leads out where they are too long for a narrow screen.
 pub(super) fn failure_line(failed: &Failure) -> String {
     let words = failure(failed);
     let (whole, hint) = (words.one_line(), words.hint.text());
-    let room = NARROW.saturating_sub(hint.chars().count() + " ()".len());
-    let is_undo = failed.hint.codes().iter().any(|code| matches!(code, HintCode::UndoRest | HintCode::UndoByHand));
-    if is_undo && room >= LEAST && whole.chars().count() > NARROW {
-        return format!("{} ({hint})", cut(&words.message, room));
+    let (places, fact) = words.message.find(SINCE).map_or(("", ""), |at| words.message.split_at(at));
+    let room = NARROW.saturating_sub(fact.chars().count() + hint.chars().count() + " ()".len());
+    if whole.chars().count() > NARROW
+        && let Some(place) = short_places(places, room)
+    {
+        return format!("{place}{fact} ({hint})");
     }
-    whole
+    fit(&whole, ALL)
 }
 
-/// A text as one line that steers no terminal. Line ends become marks, since an editor may leave them out.
-pub(super) fn line(text: &str) -> String {
-    let parts: Vec<&str> = text.lines().map(str::trim).filter(|part| !part.is_empty()).collect();
-    let mut out = printable(&parts.join(" · ")).replace('\t', " ");
-    if let Some((most, _)) = out.char_indices().nth(LINE) {
-        let word = out[..most].rfind(' ').filter(|start| most - start <= WORD);
-        out.truncate(word.map_or(most, |start| start + 1));
-        out.push('…');
-    }
-    out
-}
-
-/// The beginning of a line of at most so many characters. It ends with a word.
-pub(super) fn cut(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    let end = text.char_indices().nth(most.saturating_sub(2)).map_or(text.len(), |(at, _)| at);
-    let is_whole = text[end..].starts_with(' ');
-    let word = text[..end].rfind(' ').filter(|start| !is_whole && end - start <= WORD).unwrap_or(end);
-    format!("{} …", text[..word].trim_end_matches([',', ' ']))
+/// Places of an undo, such as `src/a.py::Cart::total (line 3), b.py`, in at most so many characters.
+fn short_places(places: &str, room: usize) -> Option<String> {
+    let first = places.split(", ").next().filter(|first| !first.is_empty())?;
+    let more = match places.split(", ").count() - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let name = first.rsplit('/').next().unwrap_or(first);
+    let bare = name.split(" (").next().unwrap_or(name);
+    let symbol = bare.split_once("::").map_or(bare, |(_, symbol)| symbol);
+    let last = symbol.rsplit("::").next().unwrap_or(symbol);
+    let forms = [first, name, bare, symbol, last].map(|form| format!("{form}{more}"));
+    forms.into_iter().find(|form| form.chars().count() <= room)
 }
 
 /// A summary with the sentence of its cost at its end: a narrow screen shows the reasons.
@@ -101,26 +86,21 @@ mod tests {
         };
         assert_eq!(
             refused("src/price.py::total (line 11)", HintCode::UndoByHand),
-            "src/price.py::total (line 11) was changed since; nothing was … (`u` undoes it)"
+            "price.py::total (line 11) was changed since; nothing was undone (`u` undoes it)"
         );
         assert_eq!(
-            refused("src/price.py::total (line 11)", HintCode::UndoRest),
-            "src/price.py::total (line 11) was changed since; … (space a: undo the rest)"
+            refused("src/shop/report.py::Report::line (line 36)", HintCode::UndoRest),
+            "Report::line was changed since; nothing was undone (space a: undo the rest)"
+        );
+        assert_eq!(
+            refused("src/a.py::f (line 3), src/b.py::g (line 8)", HintCode::UndoRest),
+            "f and 1 more was changed since; nothing was undone (space a: undo the rest)"
         );
         assert_eq!(refused("a.py", HintCode::UndoByHand), "a.py was changed since; nothing was undone (`u` undoes it)");
-        let plain = Failure::user("é".repeat(90), "try again");
-        assert_eq!(failure_line(&plain), plain.one_line(), "no undo");
     }
 
     #[test]
-    fn a_message_is_one_line_and_names_commands_of_the_editor() {
-        assert_eq!(line(" one \n\n two\u{1b}[0m\r\n"), "one · two␛[0m");
-        assert_eq!(line(&"é".repeat(LINE + 9)).chars().count(), LINE + 1);
-        let long = line(&"seven é ".repeat(LINE));
-        assert!(long.ends_with("seven é …") || long.ends_with("é seven …"), "{long}");
-        assert_eq!(cut("changed a.py. 2 new diagnostics, 1 fixed.", 35), "changed a.py. 2 new diagnostics …");
-        assert_eq!(cut("changed a.py. 2 new diagnostics, 1 fixed.", 34), "changed a.py. 2 new diagnostics …");
-        assert_eq!(cut("changed a.py.", 35), "changed a.py.");
+    fn a_message_names_commands_of_the_editor_and_its_cost_last() {
         let summary = "nothing was changed. about 1,2 tokens in 2 calls. Not done: x. y.";
         assert_eq!(cost_last(summary), "nothing was changed. Not done: x. y. about 1,2 tokens in 2 calls.");
         assert_eq!(cost_last("undone: a.py"), "undone: a.py");

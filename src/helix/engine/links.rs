@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use crate::engine::proxy_answer_order::{ActionOrder, AskedFile};
 use crate::link::link_channel::{LinkError, LinkSender};
 use crate::link::{EngineSays, ForEditor, Hello, LOOK};
+use crate::message_line;
 use sextant_base::lock::lock;
 use sextant_base::positions::Position;
 use sextant_diagnostics::server::LanguageServer;
@@ -75,8 +76,9 @@ impl EngineLink {
         }
     }
 
-    /// Shows one line on the editor's status line, whatever the text.
+    /// Shows one line on the editor's status line, whatever the text. A narrow screen shows all of it.
     pub(super) fn message(&self, kind: u8, text: &str) {
+        let text = message_line::fit(text, "");
         *lock(&self.messaged) = Some(Instant::now());
         self.notify("window/showMessage", json!({"type": kind, "message": text}));
     }

@@ -9,6 +9,7 @@ use crate::engine::links::{ERROR, INFO};
 use crate::engine::plan_page_text::{self, PlanText};
 use crate::engine::streamed_page::{EditorPage, PageKind};
 use crate::link::{EngineSays, OwnActions, OwnHovers};
+use crate::message_line;
 use sextant_base::document_fault::DocumentFault;
 use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
@@ -130,9 +131,13 @@ impl PlanPage {
             Err(PlanRefused::Faults(faults)) => {
                 engine.tell_faults(self.page.uri(), &text, &faults);
                 let first = faults.first().map(|fault| format!("line {}: {}", fault.line, fault.message));
-                let many = counted(faults.len(), "fault");
-                let line = format!("the plan has {many}, and the last one stands; {}", first.unwrap_or_default());
-                engine.say(ERROR, &line);
+                let many = match faults.len() {
+                    0 | 1 => String::new(),
+                    many => format!("{}; ", counted(many, "fault")),
+                };
+                let line = format!("{} ({many}the last plan stands)", first.unwrap_or_default());
+                // The page has each of them on its line.
+                engine.say(ERROR, &message_line::fit(&line, ""));
                 false
             }
             Err(PlanRefused::Failure(failure)) => {

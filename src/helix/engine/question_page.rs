@@ -9,10 +9,10 @@ use crate::engine::EngineHost;
 use crate::engine::links::{EngineLink, INFO};
 use crate::engine::plan_page_text::PlanQuestion;
 use crate::engine::typing_pause::REST;
-use crate::engine::{commands, helix_wording, plan_page_text};
+use crate::engine::{commands, plan_page_text};
 use crate::link::{EngineSays, OwnActions};
+use crate::message_line;
 use sextant_base::failure::{Failure, FailureKind};
-use sextant_base::hint::{Hint, HintCode};
 use sextant_base::lock::lock;
 use sextant_base::one_line::headline;
 use sextant_engine::api::UserAnswer;
@@ -71,8 +71,8 @@ impl QuestionAsked {
 
     /// A refusal of another task, which names the open question.
     pub(super) fn busy(&self) -> Option<Failure> {
-        let message = format!("a task waits for your answer: {}", headline(&lock(&self.held).as_ref()?.text));
-        Some(Failure::new(FailureKind::Busy, message, Hint::from("space a: answers").and(HintCode::Stop)))
+        let message = format!("a question is open: {}", headline(&lock(&self.held).as_ref()?.text));
+        Some(Failure::new(FailureKind::Busy, message, "space a: answers, agent.stop ends it"))
     }
 
     /// The page of the change that the open question is about; `None` where it is about none.
@@ -98,7 +98,7 @@ impl QuestionAsked {
             (1..).zip(&asked.options).map(|(number, option)| format!("{number} {option}")).collect();
         // A narrow screen shows the beginning: the way to answer comes first.
         let line = format!("(space a: answers{}) {} {}", asked.page(), asked.text, list.join(", "));
-        link.message(INFO, &helix_wording::line(&line));
+        link.message(INFO, &message_line::fit(&line, message_line::ALL));
         let typing = engine.buffers.mirror.rested_anywhere().is_some_and(|rested| rested < REST);
         if !typing && link.can("/window/showMessage") {
             tokio::spawn(ask_in_message(Arc::clone(engine), link, number, asked));
@@ -196,7 +196,7 @@ impl EngineHost {
 async fn ask_in_message(engine: Arc<EngineHost>, link: Arc<EngineLink>, number: u64, asked: AskedQuestion) {
     let titles = std::iter::once(LATER).chain(asked.options.iter().map(String::as_str));
     let titles: Vec<Value> = titles.map(|title| json!({"title": title})).collect();
-    let message = helix_wording::line(&format!("{}{}", asked.text, asked.page()));
+    let message = message_line::line(&format!("{}{}", asked.text, asked.page()));
     let params = json!({"type": INFO, "message": message, "actions": titles});
     let Ok(answer) = link.ask("window/showMessageRequest", params, None).await else { return };
     let title = answer["title"].as_str();

@@ -67,7 +67,7 @@ impl EngineHost {
                 self.reading.taken(uri, &open.text);
                 if !summary.is_empty() {
                     self.changes.look(self).await;
-                    link.message(INFO, &format!("{summary}; :wa writes open buffers"));
+                    self.tell(link, INFO, &format!("{summary}; :wa writes open buffers"));
                 }
                 Ok(())
             }

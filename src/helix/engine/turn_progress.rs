@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::engine::helix_wording::{self, NARROW};
 use crate::engine::links::EngineLink;
+use crate::message_line::{self, NARROW};
 use sextant_base::lock::lock;
 use sextant_base::plural::counted;
 use sextant_engine::api::WaitPhase;
@@ -68,7 +68,7 @@ impl TurnProgress {
             }
         }
         let since = Instant::now();
-        let what = helix_wording::line(what);
+        let what = message_line::line(what);
         let begin = json!({"kind": "begin", "title": TITLE, "message": what, "cancellable": false});
         let work =
             CurrentWork { what, timed: false, since, tokens: 0, step: None, percent: None, asks: None, over: false };
@@ -109,7 +109,7 @@ impl TurnProgress {
     pub(super) fn work(&self, what: &str, timed: bool) {
         {
             let mut work = lock(&self.work);
-            let what = helix_wording::line(what);
+            let what = message_line::line(what);
             if work.what == what {
                 return;
             }

@@ -12,6 +12,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::link::link_channel::LinkReply;
 use crate::link::{AgentCommand, OwnAction, OwnHover, ProxySays};
+use crate::message_line;
 use crate::proxy::ProxyOptions;
 use crate::proxy::document_mirror::{MirrorEvent, MirroredTexts};
 use crate::proxy::engine_client::EngineAsk;
@@ -294,7 +295,7 @@ impl Table {
 
     /// One line for the user. The types are LSP's: 1 is an error, 3 is for information.
     pub(super) fn say(&self, kind: u8, message: &str) {
-        let params = json!({"type": kind, "message": message});
+        let params = json!({"type": kind, "message": message_line::fit(message, "")});
         self.editor.outlet.json(&json!({"jsonrpc": "2.0", "method": "window/showMessage", "params": params}));
     }
 }

@@ -45,7 +45,7 @@ async fn the_progress_and_a_refusal_name_the_open_question_and_any_file_offers_i
     let first = link.until("the question in the progress", |told| reported(told, waits)).await;
     link.until("its seconds", |told| reported(told, waits).filter(|at| *at > first)).await;
     link.command("agent.ask", json!(["and this?"]), Some(&uri));
-    let refused = link.message("a task waits for your answer: Which number?").await;
+    let refused = link.message("a question is open: Which number?").await;
     assert!(refused.contains("space a: answers") && refused.contains("agent.stop"), "{refused}");
     // A file that was open before the question, and one that is opened behind it.
     link.open("c.py");
