@@ -201,6 +201,19 @@ impl Mirror {
         held.documents.values().filter(|document| document.link == link).any(overruled)
     }
 
+    /// The document in each editor that has it open, as the link has it that was touched last.
+    pub(super) fn in_editors(&self, uri: &str) -> Vec<MirroredDocument> {
+        let held = lock(&self.held);
+        let mut found: HashMap<Option<u32>, &MirroredDocument> = HashMap::new();
+        for document in held.documents.values().filter(|document| document.uri == uri) {
+            let known = found.entry(document.editor).or_insert(document);
+            if known.touched < document.touched {
+                *known = document;
+            }
+        }
+        found.into_values().cloned().collect()
+    }
+
     /// All open documents, each once.
     pub(super) fn uris(&self) -> HashSet<String> {
         lock(&self.held).documents.keys().map(|(_, uri)| uri.clone()).collect()

@@ -118,7 +118,7 @@ impl PlanPage {
             engine.tell_faults(self.page.uri(), &text_of(self, engine), &[]);
             return true;
         };
-        let base = self.page.base().map(|base| plan_page_text::without_comments(&base));
+        let base = self.page.base(&engine.buffers).map(|base| plan_page_text::without_comments(&base));
         let change = PlanChange::Write(&plan_page_text::without_comments(&text), base.as_deref());
         match self.change_plan(engine, change).await {
             Ok(notes) => {

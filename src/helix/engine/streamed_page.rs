@@ -2,6 +2,7 @@
 //!
 //! The page is a file beside the session's socket, which an editor shows on request.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -39,14 +40,22 @@ pub(super) enum PageKind {
     Log,
 }
 
-#[derive(Debug, Default)]
-struct PageText {
-    wanted: String,
+/// The page in one editor, or in the file that an editor is about to read.
+#[derive(Clone, Debug, Default)]
+struct ShownText {
     /// The wanted text at the last put, and the text of the buffer or file then. Empty before that.
     base: String,
     shown: Option<String>,
     /// The text that is being put into the buffer. The buffer may have it before the editor confirms it.
     coming: Option<String>,
+}
+
+#[derive(Debug, Default)]
+struct PageText {
+    wanted: String,
+    /// The text of the file, and of each editor that has had the page open.
+    file: ShownText,
+    editors: HashMap<Option<u32>, ShownText>,
     /// The file's text, and the texts that an earlier engine has shown or was about to show. An editor that opens one
     /// of them has Sextant's text.
     written: Option<String>,
@@ -58,6 +67,24 @@ struct PageText {
     /// The time since which an editor is about to open it. The editor reads the file on its own time, and would then
     /// refuse to write one that has changed since.
     opening: Option<Instant>,
+}
+
+impl ShownText {
+    fn takes(&mut self, base: String, shown: String) {
+        (self.base, self.shown) = (base, Some(shown));
+    }
+}
+
+impl PageText {
+    /// The page in an editor; that of the file before the editor has opened it.
+    fn of(&self, editor: Option<u32>) -> &ShownText {
+        self.editors.get(&editor).unwrap_or(&self.file)
+    }
+
+    fn editor(&mut self, editor: Option<u32>) -> &mut ShownText {
+        let file = &self.file;
+        self.editors.entry(editor).or_insert_with(|| file.clone())
+    }
 }
 
 #[derive(Debug)]
@@ -100,22 +127,24 @@ impl EditorPage {
     /// The user's changed text; `None` if the text is unchanged, or open nowhere.
     pub(super) fn edited(&self, buffers: &EditorBuffers) -> Option<Arc<str>> {
         let held = lock(&self.0.text);
-        let text = self.open(buffers)?.text;
-        let ours = || [&held.shown, &held.coming].into_iter().flatten().any(|ours| *text == **ours);
-        (held.shown.is_some() && !ours()).then_some(text)
+        let MirroredDocument { text, editor, .. } = self.open(buffers)?;
+        let ShownText { shown, coming, .. } = held.of(editor);
+        let ours = || [shown, coming].into_iter().flatten().any(|ours| *text == **ours);
+        (shown.is_some() && !ours()).then_some(text)
     }
 
     /// The text that the user's changes begin with, where it is known.
-    pub(super) fn base(&self) -> Option<String> {
-        lock(&self.0.text).shown.clone()
+    pub(super) fn base(&self, buffers: &EditorBuffers) -> Option<String> {
+        let editor = self.open(buffers)?.editor;
+        lock(&self.0.text).of(editor).shown.clone()
     }
 
     /// Takes the user's text over: it is the current text of the page. A text that the page has left meanwhile changes
     /// nothing, or the text that has replaced it would count as the user's.
     pub(super) fn accept(&self, buffers: &EditorBuffers, text: &str) {
         let mut held = lock(&self.0.text);
-        if self.open(buffers).is_some_and(|open| *open.text == *text) {
-            held.shown = Some(text.to_owned());
+        if let Some(open) = self.open(buffers).filter(|open| *open.text == *text) {
+            held.editor(open.editor).shown = Some(text.to_owned());
             drop(held);
             self.note(&[text]);
         }
@@ -139,8 +168,17 @@ impl EditorPage {
         });
     }
 
-    /// Brings the text to the file and to its open buffers.
+    /// Brings the text to the file and to its open buffers, of each editor that has it open.
     async fn put(&self, buffers: &EditorBuffers) {
+        let open = buffers.mirror.in_editors(&self.0.uri);
+        if open.is_empty() {
+            return self.put_into(buffers, None).await;
+        }
+        let editors = open.iter().map(|document| self.put_into(buffers, document.editor));
+        futures::future::join_all(editors).await;
+    }
+
+    async fn put_into(&self, buffers: &EditorBuffers, editor: Option<u32>) {
         let mut tries = 0;
         while tries < TRIES {
             // A user who types for long is waited for all the same: nothing else would bring the page up to date.
@@ -148,7 +186,11 @@ impl EditorPage {
                 continue;
             }
             tries += 1;
-            let Some(document) = self.open(buffers) else {
+            let open = buffers.mirror.in_editors(&self.0.uri);
+            let Some(document) = open.iter().find(|document| document.editor == editor) else {
+                if !open.is_empty() {
+                    return;
+                }
                 if lock(&self.0.text).opening.is_some_and(|since| since.elapsed() < ANSWER) {
                     return;
                 }
@@ -157,17 +199,18 @@ impl EditorPage {
                 }
                 return;
             };
-            let Some((wanted, target)) = self.target(&document.text) else { return };
+            let Some((wanted, target)) = self.target(editor, &document.text) else { return };
             // If this process ends in between, either text is Sextant's.
             self.note(&[&document.text, &target]);
-            lock(&self.0.text).coming = Some(target.clone());
-            let put = buffers.put(&document, &target, "the page").await;
+            lock(&self.0.text).editor(editor).coming = Some(target.clone());
+            let put = buffers.put(document, &target, "the page").await;
             let mut held = lock(&self.0.text);
-            held.coming = None;
+            held.editor(editor).coming = None;
             if put.is_ok() {
                 self.note(&[&target]);
-                (held.base, held.shown) = (wanted, Some(target));
-                if held.base == held.wanted {
+                let is_last = wanted == held.wanted;
+                held.editor(editor).takes(wanted, target);
+                if is_last {
                     return;
                 }
             }
@@ -175,16 +218,17 @@ impl EditorPage {
     }
 
     /// The text for the buffer; `None` if the buffer has it, or is the user's now.
-    fn target(&self, now: &str) -> Option<(String, String)> {
+    fn target(&self, editor: Option<u32>, now: &str) -> Option<(String, String)> {
         let held = lock(&self.0.text);
+        let ShownText { base, shown, .. } = held.of(editor);
         // The shown text of a page that another process has opened is unknown before it is looked at.
-        let shown = held.shown.as_deref()?;
-        if held.wanted.is_empty() || held.wanted == held.base && now == shown {
+        let shown = shown.as_deref()?;
+        if held.wanted.is_empty() || held.wanted == *base && now == shown {
             return None;
         }
         let wanted = held.wanted.clone();
         // A conversation that holds the user's words is not Sextant's own text, however often it was put.
-        let is_ours = self.0.note.is_some() || held.base.is_empty() || shown == held.base;
+        let is_ours = self.0.note.is_some() || base.is_empty() || shown == base;
         if now == shown && is_ours {
             return Some((wanted.clone(), wanted));
         }
@@ -192,7 +236,7 @@ impl EditorPage {
         if self.0.note.is_some() {
             return None;
         }
-        let target = with_new_end(now, &held.base, &wanted)?;
+        let target = with_new_end(now, base, &wanted)?;
         Some((wanted, target))
     }
 
@@ -208,7 +252,9 @@ impl EditorPage {
         private_files::replace(&self.0.file, wanted.as_bytes())?;
         self.note(&[&wanted]);
         let mut held = lock(&self.0.text);
-        (held.base, held.shown, held.written) = (wanted.clone(), Some(wanted.clone()), Some(wanted));
+        held.file.takes(wanted.clone(), wanted.clone());
+        held.editors.clear();
+        held.written = Some(wanted);
         Ok(())
     }
 
@@ -250,30 +296,38 @@ impl EditorPage {
 
     /// Puts the text that has come since an editor read the file, now that it has the file open.
     pub(super) fn opened(&self, buffers: &EditorBuffers) {
-        if let Some(document) = self.open(buffers) {
-            self.meet(&document.text);
+        for document in buffers.mirror.in_editors(&self.0.uri) {
+            self.meet(document.editor, &document.text);
         }
         self.change(buffers, |_| {});
     }
 
     /// Takes the page as an editor has it: with Sextant's text, with that of an earlier engine, or with the user's.
-    fn meet(&self, text: &str) {
+    fn meet(&self, editor: Option<u32>, text: &str) {
         let mut held = lock(&self.0.text);
         held.opening = None;
         let first = !std::mem::replace(&mut held.met, true);
-        if held.shown.as_deref() == Some(text) {
+        let known = held.of(editor);
+        if known.shown.as_deref() == Some(text) || known.coming.as_deref() == Some(text) {
             return;
         }
-        let ours = held.written.iter().chain(&held.before).any(|ours| ours == text);
-        if ours || text.is_empty() && held.shown.is_none() {
-            (held.base, held.shown) = (text.to_owned(), Some(text.to_owned()));
-        } else if first && self.0.note.is_none() {
+        let is_log = self.0.note.is_none();
+        let is_new = known.shown.is_none() || !held.editors.contains_key(&editor);
+        // The file may be older than the page, and another editor may have saved it since.
+        let other = held.editors.values().find(|other| other.shown.as_deref() == Some(text)).cloned();
+        let ours = held.written.iter().chain(&held.before).any(|ours| ours == text)
+            || is_log && is_new && held.wanted.starts_with(text);
+        if let Some(other) = other.filter(|_| is_new) {
+            held.editors.insert(editor, other);
+        } else if ours || text.is_empty() && known.shown.is_none() {
+            held.editor(editor).takes(text.to_owned(), text.to_owned());
+        } else if first && is_log {
             let new = held.wanted.strip_prefix(HEAD).unwrap_or(&held.wanted);
             held.wanted = format!("{text}{new}");
-            (held.base, held.shown) = (text.to_owned(), Some(text.to_owned()));
-        } else if held.shown.is_none() {
+            held.editor(editor).takes(text.to_owned(), text.to_owned());
+        } else if known.shown.is_none() {
             // The user has changed the page: it stays, and an approval is for this text.
-            held.shown = Some(held.before.first().cloned().unwrap_or_default());
+            held.editor(editor).shown = Some(held.before.first().cloned().unwrap_or_default());
         }
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use sextant::editors::lsp::link::Hello;
 use tokio::sync::Notify;
 
 use crate::durable::TEXT;
@@ -138,4 +139,33 @@ async fn a_request_in_the_conversation_goes_on_with_it_about_the_code_that_the_u
     let told = requests.last().expect("a request").said_by("user").to_owned();
     assert!(told.contains("what does f return?") && told.contains("It returns one."), "the exchange before: {told}");
     assert!(told.contains("May edit: a.py::f"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_of_two_editors_has_the_conversation_and_its_next_turn() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let reply = || Wire::Chat.reply(&says(DONE));
+    let server = ModelServer::start([reply(), reply(), reply()]).await;
+    let _engine = engine(&project);
+    let editor = |pid| Hello { editor_pid: Some(pid), ..hello(&project, None, with_model(&server)) };
+    let mut one = EditorLink::with(&project, editor(1)).await.expect("taken");
+    let mut other = EditorLink::with(&project, editor(2)).await.expect("taken");
+    one.open("a.py");
+    let uri = one.uri("a.py");
+    one.command("agent.show", json!([]), Some(&uri));
+    let page = one.until("the page", |told| told.shown.last().cloned()).await;
+    one.command("agent.ask", json!(["what does f return?"]), Some(&uri));
+    let turns = |told: &Told| told.texts.get(&page).map_or(0, |(_, text)| text.matches("It returns one.").count());
+    one.until("the answer", |told| (turns(told) == 1).then_some(())).await;
+    other.command("agent.show", json!([]), Some(&uri));
+    other.until("the answer in the other editor", |told| (turns(told) == 1).then_some(())).await;
+    other.type_text(&page, &format!("{}mine\n", other.text(&page)));
+    // Either one may ask.
+    for (asks, count) in [(1, 2), (2, 3)] {
+        let asking = if asks == 1 { &one } else { &other };
+        asking.command("agent.ask", json!(["and g?"]), Some(&uri));
+        one.until("the next answer", |told| (turns(told) == count).then_some(())).await;
+        other.until("the next answer there", |told| (turns(told) == count).then_some(())).await;
+    }
+    assert!(other.text(&page).contains("mine\n") && !one.text(&page).contains("mine\n"), "{}", other.text(&page));
 }

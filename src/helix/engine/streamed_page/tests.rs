@@ -15,8 +15,7 @@ fn page(base: &str, shown: &str, wanted: &str) -> EditorPage {
     let page = EditorPage::new(Path::new("/nowhere"), "answer.md", PageKind::Log);
     let text = PageText {
         wanted: wanted.into(),
-        base: base.into(),
-        shown: Some(shown.into()),
+        file: ShownText { base: base.into(), shown: Some(shown.into()), coming: None },
         met: true,
         ..PageText::default()
     };
@@ -25,7 +24,7 @@ fn page(base: &str, shown: &str, wanted: &str) -> EditorPage {
 }
 
 fn target(page: &EditorPage, now: &str) -> Option<String> {
-    page.target(now).map(|(_, target)| target)
+    page.target(None, now).map(|(_, target)| target)
 }
 
 #[test]
@@ -66,14 +65,14 @@ fn a_document_of_an_engine_before_is_replaced_and_the_users_is_not() {
         let page = new();
         page.change_quietly("another\n");
         assert_eq!(target(&page, open), None, "not before it is looked at");
-        page.meet(open);
+        page.meet(None, open);
         assert_eq!(target(&page, open).as_deref(), wanted, "{open}");
         // A text that was written before the editor reported its buffer is not taken for the user's either.
         let late = new();
         late.change_quietly("another\n");
         late.write().unwrap();
         late.note(&["the plan\n"]);
-        late.meet(open);
+        late.meet(None, open);
         assert_eq!(target(&late, open).as_deref(), wanted, "{open}");
     }
 }
@@ -83,10 +82,10 @@ fn a_conversation_of_an_engine_before_goes_on_behind_it() {
     let dir = tempfile::tempdir().unwrap();
     let page = EditorPage::new(dir.path(), "answer.md", PageKind::Log);
     page.change_quietly("# Sextant\nnew\n");
-    page.meet("# Sextant\nold, and mine\n");
+    page.meet(None, "# Sextant\nold, and mine\n");
     assert_eq!(target(&page, "# Sextant\nold, and mine\n").as_deref(), Some("# Sextant\nold, and mine\nnew\n"));
     let empty = EditorPage::new(dir.path(), "answer.md", PageKind::Log);
-    empty.meet("");
+    empty.meet(None, "");
     empty.change_quietly("# Sextant\n");
     assert_eq!(target(&empty, "").as_deref(), Some("# Sextant\n"));
 }
@@ -97,11 +96,11 @@ fn a_page_that_is_opened_again_from_its_file_is_ours() {
     let page = EditorPage::new(dir.path(), "plan.md", PageKind::Document);
     page.change_quietly("one\n");
     page.write().unwrap();
-    page.meet("one\n");
-    (lock(&page.0.text).shown, lock(&page.0.text).base) = (Some("two\n".into()), "two\n".into());
+    page.meet(None, "one\n");
+    lock(&page.0.text).editor(None).takes("two\n".into(), "two\n".into());
     page.change_quietly("three\n");
     // The page was closed without being written, so the file is older.
-    page.meet("one\n");
+    page.meet(None, "one\n");
     assert_eq!(target(&page, "one\n").as_deref(), Some("three\n"));
 }
 
@@ -157,14 +156,7 @@ fn opened(dir: &Path, kind: PageKind, text: &str, confirmed: Arc<Semaphore>) -> 
         options: json!(null),
         again: false,
     };
-    buffers.links.add(Arc::new(EngineLink {
-        id: 1,
-        hello,
-        out,
-        server: None,
-        spare: None,
-        messaged: Arc::default(),
-    }));
+    buffers.links.add(Arc::new(EngineLink { id: 1, hello, out, server: None, spare: None, messaged: Arc::default() }));
     let opened = OpenedDocument { uri: uri.clone(), language_id: "markdown".into(), version: 1, text: text.into() };
     buffers.mirror.opened(1, None, opened);
     page.opened(&buffers);
