@@ -9,6 +9,7 @@ use crate::durable::stored_review;
 use crate::edit::recover;
 use crate::state::edit_service::EditService;
 use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal};
+use crate::state::own_changes::own_changes;
 use crate::state::standing_text;
 use crate::state::undo_hunks;
 use crate::state::undo_target::{Target, choose};
@@ -77,7 +78,7 @@ async fn changed(edits: &EditService, task: Option<&str>, part: &Target) -> Resu
     let whole = match part {
         Target::Step(step) => of_step(&journal, *step),
         Target::From(first) => of_steps(&journal, |step| step >= *first),
-        Target::Task | Target::Symbol(_) | Target::Lines(_) => journal.net(),
+        Target::Task | Target::Symbol(_) | Target::Lines(_) => own_changes(&journal),
     };
     let mut changes = still_standing(edits, whole).await;
     if let Target::Symbol(symbol) = part {
@@ -122,7 +123,7 @@ fn of_step(journal: &Journal, step: Option<usize>) -> Vec<FileChange> {
 fn of_steps(journal: &Journal, wanted: impl Fn(usize) -> bool) -> Vec<FileChange> {
     let edits = journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit);
     let rows: Vec<Checkpoint> = edits.filter(|row| wanted(row.step)).cloned().collect();
-    Journal { checkpoints: rows, ..Journal::default() }.net()
+    own_changes(&Journal { checkpoints: rows, ..Journal::default() })
 }
 
 /// The part of a change inside one symbol; `None` where there is none.

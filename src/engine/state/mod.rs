@@ -34,6 +34,7 @@ pub(crate) mod offered;
 pub(crate) mod outcome;
 pub(crate) mod outside_clients;
 pub(crate) mod overlapping_hunks;
+pub(crate) mod own_changes;
 pub(crate) mod owner;
 pub(crate) mod pending_report;
 pub(crate) mod plan_service;

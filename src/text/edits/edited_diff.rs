@@ -19,7 +19,7 @@ pub const NOTE: &str = "! ";
 /// A hunk whose lines the user has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EditedHunk {
-    /// The line of its `@@` in the edited diff, counted from 1.
+    /// The line of the first change in the edited diff, counted from 1; that of its `@@` if the change is at its end.
     pub line: usize,
     /// The line of the file where it was shown, counted from 0.
     at: usize,
@@ -39,6 +39,8 @@ struct HunkInDiff {
     line: usize,
     head: String,
     lines: Vec<String>,
+    /// The lines of the diff with `lines`, counted from 1.
+    places: Vec<usize>,
     /// The lines with `-`, each with its line in the diff.
     removed: Vec<(usize, String)>,
 }
@@ -113,10 +115,16 @@ fn changed(known: &FileInDiff, now: &FileInDiff) -> Result<Vec<EditedHunk>, Docu
         }
         if old.lines != hunk.lines {
             let (shown, wanted) = (old.lines.clone(), hunk.lines.clone());
-            found.push(EditedHunk { line: hunk.line, at, shown, wanted });
+            let line = hunk.places.get(same(&shown, &wanted)).copied().unwrap_or(hunk.line);
+            found.push(EditedHunk { line, at, shown, wanted });
         }
     }
     Ok(found)
+}
+
+/// The number of equal lines at the beginning of both.
+fn same(shown: &[String], wanted: &[String]) -> usize {
+    shown.iter().zip(wanted).take_while(|(one, other)| one == other).count()
 }
 
 /// The fault of a hunk that ends with the lines of the next one, whose own line is gone.
@@ -189,7 +197,7 @@ fn read(text: &str) -> (Vec<FileInDiff>, Vec<DocumentFault>) {
             (None, _) => fault("a file begins with `---` and `+++`: use `u`"),
             (Some(file), Some('@')) => {
                 let (line, head) = (at + 1, (*line).to_owned());
-                file.hunks.push(HunkInDiff { line, head, lines: Vec::new(), removed: Vec::new() });
+                file.hunks.push(HunkInDiff { line, head, lines: Vec::new(), places: Vec::new(), removed: Vec::new() });
             }
             (_, Some('!')) => {}
             (Some(file), Some('-')) => {
@@ -197,7 +205,10 @@ fn read(text: &str) -> (Vec<FileInDiff>, Vec<DocumentFault>) {
                 known.into_iter().for_each(|hunk| hunk.removed.push((at + 1, line[1..].to_owned())));
             }
             (Some(FileInDiff { hunks, .. }), first @ (None | Some(' ' | '+'))) => match hunks.last_mut() {
-                Some(hunk) => hunk.lines.push(line[first.map_or(0, char::len_utf8)..].to_owned()),
+                Some(hunk) => {
+                    hunk.lines.push(line[first.map_or(0, char::len_utf8)..].to_owned());
+                    hunk.places.push(at + 1);
+                }
                 None => fault("a change begins with `@@`: `u` undoes it"),
             },
             (Some(_), Some(_)) => fault("each line begins with a space, `+` or `-`"),
@@ -244,11 +255,12 @@ impl EditedFile {
             let at = match hunk.place(&bare) {
                 Ok(at) => at,
                 Err(places) => {
+                    let place = format!("{}:{}", self.path, hunk.at + same(&hunk.shown, &hunk.wanted) + 1);
                     let message = match places {
-                        0 => "the file has changed there: see agent.diff",
-                        _ => "the text stands several times: see agent.diff",
+                        0 => format!("{place} has changed since; change it in {}", self.path),
+                        _ => format!("the text of {place} stands several times; change it in {}", self.path),
                     };
-                    faults.push(DocumentFault { line: hunk.line, message: message.to_owned() });
+                    faults.push(DocumentFault { line: hunk.line, message });
                     continue;
                 }
             };
@@ -264,7 +276,7 @@ impl EditedFile {
         let overlap = edits.windows(2).any(|pair| pair[0].range.end > pair[1].range.start);
         if overlap {
             let line = self.hunks.first().map_or(1, |hunk| hunk.line);
-            let message = "two changes meet now: see agent.diff".to_owned();
+            let message = format!("two changes meet now; change one of them in {}", self.path);
             faults.push(DocumentFault { line, message });
         }
         if faults.is_empty() { Ok(edits) } else { Err(faults) }

@@ -1,17 +1,20 @@
 //! The page of a diff that the user edits and saves: taken over into the file, or refused with the line of the fault.
 
+use std::sync::Arc;
+
 use serde_json::json;
+use tokio::sync::Notify;
 
 use crate::helix::with_model;
 use crate::nvim::ask::step;
 use crate::support::link_client::{EditorLink, Told, engine, hello};
-use crate::support::model_server::ModelServer;
+use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project::Project;
 use crate::support::replies::change;
 
 const TEXT: &str = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n";
 
-fn edit(path: &str, old: &str, new: &str, more: bool) -> crate::support::model_server::Reply {
+fn edit(path: &str, old: &str, new: &str, more: bool) -> Reply {
     step("edit_file", change(path, old, new), more)
 }
 
@@ -111,7 +114,8 @@ async fn nonsense_in_a_diff_is_refused_with_its_line_and_nothing_is_written() {
     link.type_text(&uri, &after.replace("return 11", "return 111"));
     link.type_text(&page, &text.replace("+    return 11", "+    return 12"));
     link.save(&page);
-    link.message("the file has changed there: see agent.diff").await;
+    let changed = line("+    return 11");
+    link.message(&format!("line {changed}: a.py:2 has changed since; change it in a.py")).await;
     assert_eq!(
         (link.text(&uri), project.read("b.py")),
         (after.replace("11", "111"), TEXT.replace("return 2", "return 22"))
@@ -120,4 +124,27 @@ async fn nonsense_in_a_diff_is_refused_with_its_line_and_nothing_is_written() {
     link.save(&page);
     let told = page.clone();
     link.until("no fault", |seen| seen.diagnostics.get(&told).filter(|all| all.is_empty()).map(drop)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_that_the_user_typed_between_two_edits_are_no_change_of_the_task() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let held = Arc::new(Notify::new());
+    let second = Reply::Held(Box::new(edit("a.py", "return 11", "return 12", false)), Arc::clone(&held));
+    let server = ModelServer::start([edit("a.py", "return 1", "return 11", true), second]).await;
+    let _engine = engine(&project);
+    let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
+    link.open("a.py");
+    let uri = link.uri("a.py");
+    link.command("agent.ask", json!(["change f", {"file": "a.py"}]), Some(&uri));
+    link.until("the first edit", |told| told.texts[&uri].1.contains("return 11").then_some(())).await;
+    server.requests_seen(2).await;
+    link.type_text(&uri, &link.text(&uri).replace("return 2", "return 2  # mine"));
+    held.notify_one();
+    link.message(":wa writes 1 buffer").await;
+    assert!(link.text(&uri).contains("return 12") && link.text(&uri).contains("# mine"), "{}", link.text(&uri));
+    link.command("agent.diff", json!([]), Some(&uri));
+    let page = link.until("the page", |told| told.shown.last().cloned()).await;
+    let text = link.text(&page);
+    assert!(text.contains("+    return 12") && !text.contains("+    return 2"), "{text}");
 }

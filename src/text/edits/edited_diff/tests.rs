@@ -71,7 +71,7 @@ fn each_fault_has_its_line() {
     let faults = taken(&gone, &gone.replace("+B\n", "+C\n"), AFTER).expect_err("a deleted file");
     assert!(faults[0].message.contains("agent.undo brings it back"), "{faults:?}");
     let elsewhere = taken(&shown, &shown.replace("+B\n", "+C\n"), "other\n").expect_err("another text");
-    starts((elsewhere[0].line, elsewhere[0].message.clone()), 6, "the file has changed there");
+    starts((elsewhere[0].line, elsewhere[0].message.clone()), 9, "x.py:2 has changed since; change it in x.py");
 }
 
 #[test]
