@@ -33,7 +33,23 @@ fn hint(code: HintCode) -> &'static str {
 
 /// A failure in the words for a reader in the editor.
 pub(super) fn failure(failure: &Failure) -> Failure {
-    failure.worded(hint)
+    let words = failure.worded(hint);
+    match own_undo(words.hint.text()) {
+        Some(hint) => Failure { hint: hint.into(), ..words },
+        None => words,
+    }
+}
+
+/// The words of an undo that names its task (`…: undo task 2f-1`, `…: undo "fix it"`) as the command of Helix. The first
+/// one counts where they are several.
+fn own_undo(hint: &str) -> Option<String> {
+    let (_, named) =
+        hint.split_once(": undo ").filter(|(_, named)| named.starts_with('"') || named.starts_with("task "))?;
+    let first = named.split(", undo ").next().unwrap_or(named);
+    let bare = first.trim_matches('"');
+    // A single word alone would be a symbol.
+    let first = if bare != first && !bare.contains(' ') { format!("“{bare}”") } else { bare.to_owned() };
+    Some(format!("agent.undo \"{first}\" takes it back"))
 }
 
 /// The line of a failure. The places of a refused undo, of any number, give way to the fact and to the command that
@@ -97,6 +113,20 @@ mod tests {
             "f and 1 more was changed since; nothing was undone (space a: undo the rest)"
         );
         assert_eq!(refused("a.py", HintCode::UndoByHand), "a.py was changed since; nothing was undone (`u` undoes it)");
+    }
+
+    #[test]
+    fn an_undo_of_a_named_task_is_a_command_of_the_editor() {
+        let hint = |hint: &str| failure_line(&Failure::user("the last change is by the client walker", hint));
+        assert_eq!(
+            hint("an undo that names it takes it back: undo task 337b-1"),
+            "the last change is by the client … (agent.undo \"task 337b-1\" takes it back)"
+        );
+        assert!(
+            hint("an undo that names it takes it back: undo \"edits of walker\"")
+                .ends_with(" (agent.undo \"edits of walker\" takes it back)")
+        );
+        assert!(hint("an undo of one of them: undo task 2f-1, undo task 2f-2").contains("(agent.undo \"task 2f-1\" "));
     }
 
     #[test]

@@ -258,9 +258,9 @@ async fn an_undo_beside_a_neovim_with_the_same_request_takes_the_task_that_is_na
     let price = project.read("price.py");
     assert!(!price.contains("import"), "{price}");
     link.command("agent.undo", json!([]), Some(&uri));
-    let refused = |told: &Told| told.messages.iter().find(|text| text.contains("another session")).cloned();
+    let refused = |told: &Told| told.messages.iter().find(|text| text.contains("agent.undo \"task ")).cloned();
     let refused = link.until("the refusal", refused).await;
-    let (_, name) = refused.split_once("undo task ").unwrap_or_else(|| panic!("{refused}"));
+    let (_, name) = refused.split_once("agent.undo \"task ").unwrap_or_else(|| panic!("{refused}"));
     let name: String = name.chars().take_while(|c| c.is_alphanumeric() || *c == '-').collect();
     assert!(!link.text(&uri).contains("import"));
     link.command("agent.undo", json!([format!("task {name}")]), Some(&uri));
