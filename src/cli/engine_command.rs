@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use clap::Args;
+use serde_json::Value;
 
 use crate::cli::settings::{ServerFolders, UserFiles, WorkOptions, session_folders};
 use crate::cli::{log, models, runtime, terminal};
@@ -115,12 +116,30 @@ fn listen(socket: &Path) -> io::Result<UnixListener> {
 
 fn make(servers: ServerFolders, files: UserFiles) -> MakeParts {
     let options = WorkOptions::without_model(servers, None);
-    Box::new(move |given, root| {
+    let parts = move |given: &Value, root: &Path| -> Result<EngineParts, Failure> {
         let settings = options.settings_with(&files, given, root)?;
         let model = models::make(&settings.model)?;
         let (config, servers) = (settings.config, settings.servers);
         Ok(EngineParts { config, model, servers, providers: settings.providers, commands: settings.commands })
+    };
+    Box::new(move |given, root| {
+        parts(given, root).map_err(|failure| {
+            let is_of_editor = !given.is_null() && parts(&Value::Null, root).is_ok();
+            short(failure, if is_of_editor { "languages.toml" } else { "sextant/config.toml" })
+        })
     })
+}
+
+/// The failure of an option for one line of an editor: the option and its file come first.
+fn short(failure: Failure, file: &str) -> Failure {
+    let Some((_, why)) = failure.message.split_once("cannot be used: ").filter(|_| failure.kind == FailureKind::Config)
+    else {
+        return failure;
+    };
+    let (option, others) = why
+        .split_once(", expected")
+        .map_or((why, String::new()), |(option, others)| (option, format!(", expected{others}")));
+    Failure::new(FailureKind::Config, format!("{option} in {file}{others}"), "see the README")
 }
 
 fn on_session(served: &ServedSession) -> OnSession {

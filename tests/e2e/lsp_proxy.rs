@@ -4,6 +4,7 @@ mod before;
 mod changes;
 mod death;
 mod foresight;
+mod misspelt;
 mod offers;
 mod order;
 mod same;

@@ -140,6 +140,7 @@ impl Linking {
         if let Err(error) = self.connect(shared, true).await {
             tracing::warn!(%error, "no engine");
         }
+            say(shared, &error);
     }
 
     async fn command(&mut self, shared: &Arc<ProxyState>, command: AgentCommand) {
@@ -148,9 +149,7 @@ impl Linking {
                 lock(&shared.table).say(3, "sextant: the agent had ended and is started again");
             }
             if let Err(error) = self.connect(shared, true).await {
-                let hint = if error.hint().is_empty() { String::new() } else { format!("; {}", error.hint()) };
-                lock(&shared.table).say(1, &format!("sextant: {error}{hint}"));
-                return;
+                return say(shared, &error);
             }
         }
         // The command goes behind every text that the editor has sent before.
@@ -274,6 +273,12 @@ fn hello(shared: &ProxyState, root: PathBuf, socket: Option<PathBuf>) -> Hello {
     let command = server_process::whole_command(&shared.options.command);
     let table = lock(&shared.table);
     let client = &table.editor.client;
+/// Shows why there is no engine.
+fn say(shared: &ProxyState, error: &LinkError) {
+    let hint = if error.hint().is_empty() { String::new() } else { format!("; {}", error.hint()) };
+    lock(&shared.table).say(1, &format!("sextant: {error}{hint}"));
+}
+
     let name = |key: &str| client["clientInfo"][key].as_str().unwrap_or_default().to_owned();
     let request: Value =
         table.server.initialize.as_deref().and_then(|body| serde_json::from_slice(body).ok()).unwrap_or_default();
