@@ -9,10 +9,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use sextant_base::positions::{Encoding, Range};
+use sextant_base::positions::{Encoding, Position, Range};
 
 /// The version of these messages. Both sides are the same program, unless one of them was replaced meanwhile.
-pub const LINK_VERSION: u32 = 2;
+pub const LINK_VERSION: u32 = 3;
 
 /// The kind of Sextant's actions. Helix sorts by kind, and in one kind the actions that name a diagnostic come first:
 /// so Sextant's stand directly behind the quick fixes, and before every other action.
@@ -77,6 +77,9 @@ pub enum ProxySays {
     /// It has the answer.
     #[serde(rename = "actions/answered")]
     ActionsAnswered(NamedDocument),
+    /// A request: the place in the code that a page of Sextant's names. The answer is a location of LSP, or null.
+    #[serde(rename = "page/definition")]
+    Definition(PagePlace),
     /// A request of a proxy beside that one: answered when that one has answered the editor.
     #[serde(rename = "actions/turn")]
     ActionsTurn(NamedDocument),
@@ -178,6 +181,13 @@ pub struct ChangedDocument {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedDocument {
     pub uri: String,
+}
+
+/// A place in a document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PagePlace {
+    pub uri: String,
+    pub position: Position,
 }
 
 /// A command that the editor has already had its answer to.

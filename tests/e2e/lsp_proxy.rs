@@ -7,6 +7,7 @@ mod foresight;
 mod misspelt;
 mod offers;
 mod order;
+mod page_places;
 mod same;
 mod second;
 mod unsaved_header;

@@ -12,6 +12,7 @@ mod helix_wording;
 mod introduced;
 mod lifetime;
 mod links;
+mod named_places;
 mod offered_blocks;
 mod open_documents;
 mod plan_page;
@@ -205,6 +206,9 @@ async fn serve(engine: &Arc<EngineHost>, stream: UnixStream) {
     while let Some(LinkCall { id, message }) = incoming.next().await {
         match (id, message) {
             (Some(id), ProxySays::ActionsTurn(file)) => engine.reply_in_turn(&link, id, file.uri),
+            (Some(id), ProxySays::Definition(place)) => {
+                link.out.reply(id, &Ok(engine.named_place(&link, &place)));
+            }
             (Some(id), _) => drop(out.reply(id, &Err(LinkError::new("this is not a request", "")))),
             (None, message) => engine.take(&link, message),
         }
@@ -324,7 +328,9 @@ impl EngineHost {
             }
             ProxySays::ActionsAsked(file) => self.buffers.links.order.asked(link.asked_file(file.uri)),
             ProxySays::ActionsAnswered(file) => self.buffers.links.order.answered(&link.asked_file(file.uri)),
-            ProxySays::Hello(_) | ProxySays::ActionsTurn(_) => tracing::warn!("a proxy sent a request as a message"),
+            ProxySays::Hello(_) | ProxySays::ActionsTurn(_) | ProxySays::Definition(_) => {
+                tracing::warn!("a proxy sent a request as a message")
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::link::link_channel::LinkError;
-use crate::link::{AgentCommand, COMMANDS};
+use crate::link::{AgentCommand, COMMANDS, PagePlace};
 use crate::proxy::document_mirror::MirrorEvent;
 use crate::proxy::engine_client;
 use crate::proxy::frame::RawMessage;
@@ -136,6 +136,10 @@ fn request(shared: &ProxyState, table: &mut Table, id: &str, method: &str, body:
             Ok(asked) => asked,
             Err(answered) => return answered,
         },
+        "textDocument/definition" => match definition(shared, table, id, body) {
+            true => return Forward::Nothing,
+            false => EditorAsked::Other,
+        },
         "textDocument/diagnostic" => return pull(table, id, body),
         "shutdown" if !table.has_server() => {
             table.answer(id, &Value::Null);
@@ -225,6 +229,23 @@ fn hover(table: &mut Table, id: &str, body: &[u8]) -> Result<EditorAsked, Forwar
     }
     table.answer(id, &ours.map_or(Value::Null, |ours| own_answers::hovered(&Value::Null, &ours)));
     Err(Forward::Nothing)
+}
+
+/// True for a request that is answered here: about a page of Sextant's, or about a document without a server.
+fn definition(shared: &ProxyState, table: &mut Table, id: &str, body: &[u8]) -> bool {
+    let Some(AboutDocument { text_document: Item { uri, .. }, position: Some(position) }) = params(body) else {
+        return false;
+    };
+    in_document(table, &uri);
+    if table.agent.linked && shared.is_page(&uri) {
+        table.task(EngineTask::Definition { id: id.to_owned(), place: PagePlace { uri, position } });
+        return true;
+    }
+    let is_alone = !table.has_server() && !table.server.configured;
+    if is_alone {
+        table.answer(id, &Value::Null);
+    }
+    is_alone
 }
 
 fn pull(table: &mut Table, id: &str, body: &[u8]) -> Forward {

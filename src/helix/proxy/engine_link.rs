@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use crate::link::link_channel::{self, LinkCall, LinkError, LinkReceiver, LinkSender};
 use crate::link::{
     AgentCommand, ENGINE_SOCKET, EditorName, EngineSays, ForEditor, Hello, LINK_VERSION, LOOK, NamedDocument,
-    ProxiedServer, ProxySays,
+    PagePlace, ProxiedServer, ProxySays,
 };
 use crate::proxy::document_mirror::{self, MirrorEvent};
 use crate::proxy::engine_client;
@@ -101,6 +101,7 @@ impl Linking {
                 }
             }
             EngineTask::Turn { id, uri } => self.turn(shared, id, uri),
+            EngineTask::Definition { id, place } => self.definition(shared, id, place),
             EngineTask::Republish(uri) => {
                 let shared = Arc::clone(shared);
                 tokio::spawn(async move {
@@ -139,8 +140,8 @@ impl Linking {
         self.home = Some((folder, root));
         if let Err(error) = self.connect(shared, true).await {
             tracing::warn!(%error, "no engine");
-        }
             say(shared, &error);
+        }
     }
 
     async fn command(&mut self, shared: &Arc<ProxyState>, command: AgentCommand) {
@@ -166,6 +167,19 @@ impl Linking {
                 let _ = tokio::time::timeout(TURN, asked).await;
             }
             held_actions::release(&mut lock(&shared.table), &id);
+        });
+    }
+
+    /// Asks for the place that a page names, and answers the editor with it.
+    fn definition(&self, shared: &Arc<ProxyState>, id: String, place: PagePlace) {
+        let asked = self.up.as_ref().map(|up| up.sender.request(&ProxySays::Definition(place)));
+        let shared = Arc::clone(shared);
+        tokio::spawn(async move {
+            let found = match asked {
+                Some(asked) => tokio::time::timeout(TURN, asked).await.ok().and_then(Result::ok),
+                None => None,
+            };
+            lock(&shared.table).answer(&id, &found.unwrap_or_default());
         });
     }
 
@@ -259,6 +273,12 @@ impl Linking {
     }
 }
 
+/// Shows why there is no engine.
+fn say(shared: &ProxyState, error: &LinkError) {
+    let hint = if error.hint().is_empty() { String::new() } else { format!("; {}", error.hint()) };
+    lock(&shared.table).say(1, &format!("sextant: {error}{hint}"));
+}
+
 /// Some editors treat absent parameters and null parameters differently.
 fn to_editor(table: &Table, mut message: Value) {
     if message["params"].is_null()
@@ -273,12 +293,6 @@ fn hello(shared: &ProxyState, root: PathBuf, socket: Option<PathBuf>) -> Hello {
     let command = server_process::whole_command(&shared.options.command);
     let table = lock(&shared.table);
     let client = &table.editor.client;
-/// Shows why there is no engine.
-fn say(shared: &ProxyState, error: &LinkError) {
-    let hint = if error.hint().is_empty() { String::new() } else { format!("; {}", error.hint()) };
-    lock(&shared.table).say(1, &format!("sextant: {error}{hint}"));
-}
-
     let name = |key: &str| client["clientInfo"][key].as_str().unwrap_or_default().to_owned();
     let request: Value =
         table.server.initialize.as_deref().and_then(|body| serde_json::from_slice(body).ok()).unwrap_or_default();

@@ -114,7 +114,7 @@ pub(super) fn standalone(params: &Value) -> Value {
     let encoding = if utf8 { "utf-8" } else { "utf-16" };
     let sync = json!({"openClose": true, "change": 2, "save": true});
     json!({
-        "capabilities": {"positionEncoding": encoding, "textDocumentSync": sync},
+        "capabilities": {"positionEncoding": encoding, "textDocumentSync": sync, "definitionProvider": true},
         "serverInfo": {"name": "sextant", "version": env!("CARGO_PKG_VERSION")},
     })
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::link::link_channel::LinkReply;
-use crate::link::{AgentCommand, OwnAction, OwnHover, ProxySays};
+use crate::link::{AgentCommand, OwnAction, OwnHover, PagePlace, ProxySays};
 use crate::message_line;
 use crate::proxy::ProxyOptions;
 use crate::proxy::document_mirror::{MirrorEvent, MirroredTexts};
@@ -217,6 +217,11 @@ pub(super) enum EngineTask {
     Turn {
         id: String,
         uri: String,
+    },
+    /// Ask for the place in the code that a page names, and answer the request with this id.
+    Definition {
+        id: String,
+        place: PagePlace,
     },
     /// The editor's answer to a request of this link.
     Answer {

@@ -12,7 +12,6 @@ use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project::Project;
 use crate::support::replies::says;
 use crate::support::scripted::calls;
-use crate::support::wires::Wire;
 
 fn in_conversation(server: &ModelServer) -> Value {
     let mut options = with_model(server);
@@ -31,9 +30,8 @@ async fn the_progress_and_a_refusal_name_the_open_question_and_any_file_offers_i
     let _engine = engine(&project);
     let question = json!({"question": "Which number?", "options": ["ten", "twelve"]});
     let held = Arc::new(Notify::new());
-    let end = Wire::Chat.reply(&calls("As you wish.", &[]));
-    let replies =
-        [Wire::Chat.reply(&calls("", &[("ask_user", question)])), Reply::Held(Box::new(end), Arc::clone(&held))];
+    let end = calls("As you wish.", &[]);
+    let replies = [calls("", &[("ask_user", question)]), Reply::Held(Box::new(end), Arc::clone(&held))];
     let server = ModelServer::start(replies).await;
     let mut link = EditorLink::with(&project, hello(&project, None, in_conversation(&server))).await.expect("taken");
     link.open("a.py");
@@ -76,7 +74,7 @@ async fn the_progress_and_a_refusal_name_the_open_question_and_any_file_offers_i
 async fn a_refusal_over_another_link_of_the_editor_stays_on_the_line_that_the_progress_uses() {
     let project = Project::new(&[("a.py", TEXT)]);
     let held = Arc::new(Notify::new());
-    let end = Wire::Chat.reply(&says("It is so."));
+    let end = says("It is so.");
     let server = ModelServer::start([Reply::Held(Box::new(end), Arc::clone(&held))]).await;
     let _engine = engine(&project);
     let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
