@@ -79,6 +79,8 @@ pub(crate) enum Trigger {
     Unresolved(String),
     /// A deletion that the user has not agreed to.
     Consent,
+    /// The step failed, and nobody but the user decides.
+    Failed,
     /// The model asked for it.
     Model(String),
 }
@@ -92,6 +94,7 @@ impl Trigger {
             Self::InvalidStep(what) => format!("a later step is not possible any more: {what} is gone"),
             Self::Unresolved(what) => format!("an input cannot be had: {what}"),
             Self::Consent => "it would delete what nobody has agreed to".to_owned(),
+            Self::Failed => "its goal is not reached".to_owned(),
             Self::Model(reason) => format!("the model objects: {reason}"),
         }
     }
@@ -177,9 +180,14 @@ pub(crate) fn decide(mode: Mode, facts: &StepReport) -> Decision {
             return Decision::Stop(why());
         }
     }
-    let asks = facts.error.is_some_and(|error| error.recovery().then == Then::Ask);
     let needed = || Trigger::MissingResource(facts.broken.clone().unwrap_or_else(|| "what the step needs".to_owned()));
-    match (mode, trigger(facts).or_else(|| asks.then(needed))) {
+    let failed = match facts.error.map(|error| error.recovery().then) {
+        Some(Then::Ask) => Some(needed()),
+        // Only a plan that goes on by itself weighs how near a failed step came.
+        Some(Then::Weigh) if mode == Mode::Supervised => Some(Trigger::Failed),
+        _ => None,
+    };
+    match (mode, trigger(facts).or(failed)) {
         (_, None) => Decision::Continue,
         (Mode::Supervised, Some(trigger)) => Decision::Ask(trigger),
         (_, Some(trigger)) if facts.so_far.replans >= REPLANS => Decision::Stop(format!(
@@ -361,7 +369,7 @@ mod tests {
             let (planner, supervised) = (decide(Mode::Planner, &last), decide(Mode::Supervised, &last));
             let as_said = match recovery.then {
                 // This step came as near to the plan as possible.
-                Then::Weigh => planner == Decision::Continue && supervised == Decision::Continue,
+                Then::Weigh => planner == Decision::Continue && supervised == Decision::Ask(Trigger::Failed),
                 Then::Ask => matches!(planner, Decision::Replan(_)) && matches!(supervised, Decision::Ask(_)),
                 Then::Stop => matches!(planner, Decision::Stop(_)) && matches!(supervised, Decision::Stop(_)),
             };

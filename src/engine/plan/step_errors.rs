@@ -44,7 +44,7 @@ pub(crate) struct Recovery {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
-    /// As far as it left the plan: go on, make a new plan, or ask the user.
+    /// Ask the user in supervised mode; else, as far as it left the plan, go on or make a new plan.
     Weigh,
     /// Make a new plan, or ask the user in supervised mode, whatever the deviation.
     Ask,

@@ -241,3 +241,21 @@ async fn three_errors_in_a_row_end_a_simple_run_and_two_do_not() {
     assert_eq!(errors, [0, 1, 2, 0, 1, 2], "what works begins the count anew, and the seventh is not asked");
     assert_eq!(project.read("a.py"), TEXT);
 }
+
+#[tokio::test]
+async fn a_step_that_changes_nothing_makes_a_supervised_plan_ask_and_a_planner_go_on() {
+    for (mode, asks) in [("supervised", true), ("planner", false)] {
+        let project = project();
+        let replies = vec![StepReply { answer: "done".into(), ..StepReply::default() }; 2];
+        let plans = vec![plan_of([planned("one", &["a.py::f"]), planned("two", &["a.py::g"])])];
+        let config = json!({"mode": mode});
+        let engine = TestEngine::new(&project, Setup { replies, plans, config, ..Setup::default() });
+        engine.plan("change f and g").await.expect("a plan");
+        let (_, shown) = engine.approve().await;
+        let text = question(&shown).map(|(text, _)| text.to_owned());
+        let words =
+            "Step 1 (“one”) failed: nothing was changed; the model says “done”; its goal is not reached. What now?";
+        assert_eq!(text.as_deref(), asks.then_some(words), "{mode}: {}", engine.trace());
+        assert_eq!(engine.model.asked.lock().unwrap().len(), if asks { 1 } else { 2 }, "{mode}");
+    }
+}
