@@ -16,8 +16,12 @@ use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files::{self, MOST_PARSED};
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// Looks up the names of the request and takes them as the scope, for a model that applies offered fixes.
+/// Looks up the names of the request and takes them as the scope, for a model that applies offered fixes. A model that
+/// reads the request may change everything that it names: `fix total and write tests.py`.
 pub(crate) async fn narrow(workspace: &Workspace, needs_providers: bool, work: &mut TaskWork) {
+    if !needs_providers {
+        return;
+    }
     look_up(workspace, needs_providers, &work.journal, &mut work.intent).await;
     let places = wanted_diagnostics::wanted(work).places();
     if places.is_empty() {

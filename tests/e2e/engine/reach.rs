@@ -287,3 +287,23 @@ async fn a_plan_edits_and_makes_files_of_any_language() {
     assert_eq!(project.read("Justfile"), "all:\n", "{told:?}");
     assert!(!project.root().join("other.md").exists());
 }
+
+#[tokio::test]
+async fn a_new_file_that_the_request_names_beside_a_symbol_is_in_scope() {
+    for (text, file) in
+        [("fix total and write src/shop/new.py", "src/shop/new.py"), ("fix total and add a conftest.py", "conftest.py")]
+    {
+        let project = Project::new(&[("cart.py", CART)]);
+        let replies = vec![act("write_file", json!({"path": file, "content": "LIMIT = 3\n"}))];
+        let engine = engine(&project, replies);
+        let request =
+            Request { text: text.into(), path: Some("cart.py".into()), lines: Some((6, 6)), ..Request::default() };
+        engine.ask_about(&request).await;
+        let asked = asked(&engine);
+        assert!(
+            asked.contains(&format!("May edit: cart.py::Cart::total, {file}, the imports of cart.py\n")),
+            "{asked}"
+        );
+        assert_eq!(project.read(file), "LIMIT = 3\n", "{:?}", engine.told());
+    }
+}
