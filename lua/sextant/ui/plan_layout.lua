@@ -79,16 +79,30 @@ local function title(words)
   return (' %s%s '):format(NAME, words)
 end
 
--- The keys that have room, whole and the first ones first.
+-- The keys that lead to all others and out of the window.
+local LAST = { ['? keys'] = true, ['q close'] = true }
+
+-- The keys that have room, whole: the first one and the last ones, then the others, the first of them first.
 ---@param keys string
 ---@param width integer
 ---@return string
 local function fitting(keys, width)
   local parts = vim.split(keys, ' · ', { plain = true })
   while #parts > 1 and api.nvim_strwidth(table.concat(parts, ' · ')) > width do
-    parts[#parts] = nil
+    local at = #parts
+    while at > 1 and LAST[parts[at]] do
+      at = at - 1
+    end
+    table.remove(parts, at > 1 and at or #parts)
   end
   return table.concat(parts, ' · ')
+end
+
+-- Neovim cuts a long title at its beginning.
+---@param words string
+---@return string
+local function float_title(words)
+  return title(require('sextant.ui.say').cut(words, float_width() - api.nvim_strwidth(title(''))))
 end
 
 ---@param keys string
@@ -119,7 +133,7 @@ local function float(lines, row, words, keys)
     style = 'minimal',
   }
   if config.border ~= 'none' then
-    config.title = title(words)
+    config.title = float_title(words)
     config.footer, config.footer_pos = footer(keys), 'center'
   end
   return config
@@ -304,7 +318,7 @@ function M.retitle(buf, words, keys)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     local config = api.nvim_win_get_config(win)
     if config.relative ~= '' and config.title then
-      api.nvim_win_set_config(win, { border = config.border, title = title(words), footer = footer(keys) })
+      api.nvim_win_set_config(win, { border = config.border, title = float_title(words), footer = footer(keys) })
     end
     set_bar(win, words, keys)
   end

@@ -149,6 +149,7 @@ async fn the_plan_may_be_a_split_below_the_code() {
     let floats: String = nvim.lua("return vim.api.nvim_win_get_config(0).relative").await;
     assert_eq!(floats, "");
     nvim.screen.shows("Sextant plan · waiting for approval").await;
+    nvim.screen.shows("<CR> approve and run · ? keys · q close").await;
     assert!(nvim.screen.text().contains("def f() -> int:"), "{}", nvim.screen.text());
     nvim.keys("q").await;
     assert!(holds(&nvim, "#vim.api.nvim_tabpage_list_wins(0) <= 2").await);
@@ -173,4 +174,13 @@ async fn the_evidence_of_a_step_is_of_its_own_symbols() {
     let lines = "return vim.tbl_filter(function(line) return line:find('F821%]') ~= nil end, vim.api.nvim_buf_get_lines(0, 0, -1, false))";
     let listed: Vec<String> = nvim.lua(lines).await;
     assert!(listed.len() == 1 && listed[0].starts_with("6: "), "{listed:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_narrow_plan_has_the_beginning_of_its_title_and_the_key_that_shows_all_keys() {
+    let server = ModelServer::start([plan()]).await;
+    let (_project, nvim) = planned(&server, "").await;
+    nvim.resize(40, 14).await;
+    nvim.screen.shows("Sextant plan · waiting f").await;
+    nvim.screen.shows("<CR> approve and run · ? keys").await;
 }
