@@ -1,5 +1,6 @@
 --- The floating plan window: the plan document, its phase in the title, the keys of the phase in the footer.
 local layout = require('sextant.ui.plan_layout')
+local plan_change = require('sextant.ui.plan_change')
 local scratch = require('sextant.ui.scratch')
 local steps = require('sextant.ui.plan_steps')
 
@@ -62,7 +63,7 @@ end
 ---@return boolean
 function M.change(words)
   local is_here = state ~= nil and state.markdown ~= nil
-  if is_here and vim.trim(words) ~= '' then
+  if is_here and vim.trim(words) ~= '' and not plan_change.is_refused(state) then
     awaits = 'wish'
     require('sextant.rpc.channel').send('plan', { text = 'change: ' .. words, root = state.root })
   end
@@ -70,11 +71,7 @@ function M.change(words)
 end
 
 local function change()
-  vim.ui.input({ prompt = 'Change in the plan: ' }, function(words)
-    if words and not M.change(words) then
-      require('sextant.ui.say').say('there is no plan to change', vim.log.levels.WARN)
-    end
-  end)
+  plan_change.ask(state, M.change)
 end
 
 -- The plan's window shows its text for editing.

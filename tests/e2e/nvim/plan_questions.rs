@@ -180,3 +180,20 @@ async fn a_question_is_open_again_after_a_change_of_the_plan_that_failed() {
     nvim.finished().await;
     nvim.screen.hides("paused: question").await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_that_runs_is_not_changed_and_its_title_says_that_it_runs() {
+    let (first, go) = held(replace(0));
+    let (_project, server, mut nvim) = planned(vec![plan(), first]).await;
+    nvim.keys("s").await;
+    server.requests_seen(2).await;
+    nvim.screen.shows("running step 1 of 12").await;
+    let words = "the plan runs; stop it first (:AgentStop)";
+    nvim.keys_show("c", words).await;
+    assert!(holds(&nvim, "vim.fn.mode() == 'n'").await, "it asks for no words");
+    nvim.command_shows("messages clear | AgentPlan change: drop step 2", words).await;
+    nvim.screen.shows("running step 1 of 12 · waiting for the model").await;
+    go.notify_one();
+    nvim.finished().await;
+    assert_eq!(server.requests().len(), 2);
+}
