@@ -356,6 +356,7 @@ function M.note(text)
   awaits = nil
   state.note = text
   draw()
+  require('sextant.ui.plan_view').show_end()
   return true
 end
 

@@ -339,6 +339,7 @@ function M.follow(line, moves)
     local seen = line >= vim.fn.line('w0', win) and line <= vim.fn.line('w$', win)
     if moves and win ~= api.nvim_get_current_win() or not seen then
       pcall(api.nvim_win_set_cursor, win, { line, 0 })
+      require('sextant.ui.plan_view').follows(win, line)
     end
   end
 end

@@ -10,9 +10,13 @@ local api = vim.api
 ---@field cursor integer[]
 ---@field step? sextant.PlanStep the one under the cursor
 ---@field unfolded integer[] the numbers of the steps whose details are shown
+---@field is_followed boolean whether the run has put the cursor there, and not the reader
 
 ---@type table<integer, sextant.PlanStep> the step that the cursor was on in the plan's text, by window
 local carried = {}
+
+---@type table<integer, integer> the line that a run has put the cursor on, by window
+local followed = {}
 
 -- The steps whose details are to be shown at the end of Insert mode, by window: until then Neovim computes no folds.
 ---@type table<integer, integer[]>
@@ -37,9 +41,11 @@ function M.take(buf)
   for _, win in ipairs(scratch.windows('plan')) do
     local cursor = api.nvim_win_get_cursor(win)
     local step = carried[win] or steps.at(buf, cursor[1])
+    local is_followed = followed[win] == cursor[1]
     -- From the text with all details, the cursor goes to the line of the step.
     cursor = carried[win] and { step.first, 0 } or cursor
-    views[win] = { cursor = cursor, step = step, unfolded = postponed[win] or steps.unfolded(buf, win) }
+    local unfolded = postponed[win] or steps.unfolded(buf, win)
+    views[win] = { cursor = cursor, step = step, unfolded = unfolded, is_followed = is_followed }
   end
   carried = {}
   return views
@@ -104,8 +110,11 @@ end
 ---@param views table<integer, sextant.PlanView>
 function M.put(buf, views)
   local waits = is_inserting()
+  followed = {}
   for win, view in pairs(views) do
-    api.nvim_win_set_cursor(win, { line_in(buf, view), view.cursor[2] })
+    local line = line_in(buf, view)
+    api.nvim_win_set_cursor(win, { line, view.cursor[2] })
+    followed[win] = view.is_followed and line or nil
     if waits then
       postponed[win] = view.unfolded
     else
@@ -121,6 +130,24 @@ end
 function M.show_top()
   if vim.list_contains(scratch.windows('plan'), api.nvim_get_current_win()) then
     vim.fn.winrestview({ topline = 1, lnum = 1, col = 0 })
+  end
+end
+
+--- Notes that a run has put the cursor of a window on a line.
+---@param win integer
+---@param line integer
+function M.follows(win, line)
+  followed[win] = line
+end
+
+--- Shows the end of a run, which stands on top, in the windows whose reader has stayed with the run.
+function M.show_end()
+  for _, win in ipairs(scratch.windows('plan')) do
+    if followed[win] == api.nvim_win_get_cursor(win)[1] then
+      api.nvim_win_call(win, function()
+        vim.fn.winrestview({ topline = 1, lnum = 1, col = 0 })
+      end)
+    end
   end
 end
 

@@ -197,3 +197,14 @@ async fn a_plan_that_runs_is_not_changed_and_its_title_says_that_it_runs() {
     nvim.finished().await;
     assert_eq!(server.requests().len(), 2);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_of_a_long_plan_is_in_sight_where_its_window_has_followed_the_run() {
+    let script = std::iter::once(plan()).chain((0..STEPS).map(replace)).collect();
+    let (_project, _server, mut nvim) = planned(script).await;
+    nvim.keys("a").await;
+    let summary = nvim.finished().await;
+    assert!(summary.starts_with("12 of 12 steps done."), "{summary}");
+    assert!(holds(&nvim, "vim.fn.expand('%:t') == 'plan' and vim.fn.line('w0') == 1").await, "{}", nvim.screen.text());
+    nvim.screen.shows("│12 of 12 steps done. changed a.py").await;
+}

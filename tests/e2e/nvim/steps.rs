@@ -102,8 +102,8 @@ async fn what_the_user_unfolds_stays_and_what_runs_folds_again_in_sight() {
     nvim.screen.shows("[>] change h").await;
     go.notify_one();
     nvim.finished().await;
-    for step in ["[x] change f", "[x] change g", "[x] change h"] {
-        nvim.screen.shows(step).await;
+    for part in ["3 of 3 steps done. changed src/a.py", "[x] change f", "[x] change g"] {
+        nvim.screen.shows(part).await;
     }
     assert_eq!(nvim.lua::<Vec<u64>>(UNFOLDED).await, [2], "{}", nvim.screen.text());
 }
