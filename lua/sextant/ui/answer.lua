@@ -28,10 +28,17 @@ local in_words = false
 ---@type table<integer, integer>
 local rested = {}
 
+-- The change that the text was at when its last window closed.
+local left_at = 0
+
 local function buffer()
   local buf, made = scratch.buffer('answer', 'hide')
   if made then
     require('sextant.ui.answer_keys').map(buf)
+    local function leave()
+      left_at = api.nvim_buf_get_changedtick(buf)
+    end
+    api.nvim_create_autocmd('BufWinLeave', require('sextant.neovim').in_buffer(buf, { callback = leave }))
   end
   return buf
 end
@@ -247,13 +254,15 @@ local function open(tab, asked)
   require('sextant.ui.room').open(room, asked, there)
 end
 
--- It has given way to another window, which is gone.
+-- It has given way to another window, which is gone. A reader has their place again where nothing was added since.
 function come_back(entered)
+  local is_same = left_at == api.nvim_buf_get_changedtick(buffer())
   open(api.nvim_get_current_tabpage(), false)
   local win = scratch.window('answer')
   if win and entered then
     api.nvim_set_current_win(win)
-  elseif win then
+  end
+  if win and not (entered and is_same) then
     to_end(win)
     M.rest_at_end()
   end

@@ -278,3 +278,24 @@ async fn no_path_and_no_command_is_split_at_the_edge_of_a_window() {
         .await;
     assert_eq!(yanked, format!("{text}\n"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_ended_below_a_page_comes_back_at_its_end() {
+    let held = Arc::new(Notify::new());
+    let text: String = (1..=30).map(|n| format!("line {n} of it\n\n")).collect();
+    let script = vec![says("It returns one."), Reply::Held(Box::new(says(text)), Arc::clone(&held))];
+    let (_project, server, mut nvim) = opened(script, options).await;
+    nvim.task("AgentAsk what does f return?").await;
+    nvim.command("AgentAsk explain more").await;
+    server.requests_seen(2).await;
+    nvim.screen.shows("# explain more").await;
+    nvim.resize(80, 12).await;
+    nvim.command("call win_gotoid(bufwinid('sextant://answer'))").await;
+    nvim.command_shows("AgentTrace", "# Trace").await;
+    let gone = "return (vim.wait(30000, function() return vim.fn.bufwinid('sextant://answer') == -1 end, 10))";
+    assert!(nvim.lua::<bool>(gone).await, "{}", nvim.screen.text());
+    held.notify_one();
+    nvim.finished().await;
+    nvim.keys("q").await;
+    nvim.screen.shows("line 30 of it").await;
+}
