@@ -348,12 +348,18 @@ end
 -- The commands that open no window.
 local WINDOWLESS = { stop = true, mode = true, answer = true, agent = true }
 
+-- The commands whose answer is a page.
+local PAGES = { diff = true, history = true, log = true, memory = true, resume = true, stats = true, trace = true }
+
 --- Runs a command. Neovim opens no window while the command-line window is open.
 ---@param verb string
 ---@param args table
 function M.run(verb, args)
   if vim.fn.getcmdwintype() ~= '' and not WINDOWLESS[verb] then
     return refuse(args, 'close the command-line window first: the command opens a window of its own')
+  end
+  if PAGES[verb] then
+    require('sextant.ui.reader').asks()
   end
   M[verb](args)
 end

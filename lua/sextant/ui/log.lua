@@ -76,9 +76,12 @@ local function lines_of(event)
   return lines
 end
 
---- Opens the list below and enters it: the reader asked for it.
+--- Opens the list below and enters it, where the reader waits for it.
 ---@param event { root: string, words: string, conversations: sextant.LoggedConversation[] }
 function M.open(event)
+  if not require('sextant.ui.reader').waits_for('log') then
+    return
+  end
   root = event.root
   local win = scratch.open('log', lines_of(event))
   local buf = api.nvim_win_get_buf(win)

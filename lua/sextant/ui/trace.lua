@@ -23,6 +23,7 @@ local function show(verb)
     return require('sextant.ui.say').say('no task is on this line')
   end
   local part = entry.step and tostring(entry.step) or nil
+  require('sextant.ui.reader').asks()
   require('sextant.rpc.channel').send(verb, { task = entry.task, part = part, root = root })
 end
 
@@ -121,10 +122,13 @@ local function diff_page(buf, win)
   scratch.map(buf, 'D', require('sextant.ui.diff_mode').open, "Open the file in Neovim's diff mode")
 end
 
---- Opens the window below and enters it: the reader asked for it.
+--- Opens the window below and enters it, where the reader waits for it.
 ---@param event { markdown: string, root: string, entries?: sextant.PageEntry[] }
 ---@param name string what it is, for the buffer's name
 function M.open(event, name)
+  if not require('sextant.ui.reader').waits_for(name) then
+    return
+  end
   local win = scratch.open(name, vim.split(event.markdown, '\n', { plain = true }))
   local buf = api.nvim_win_get_buf(win)
   for _, lhs in ipairs({ '<CR>', 'gf' }) do

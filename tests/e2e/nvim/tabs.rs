@@ -167,3 +167,21 @@ async fn a_request_that_is_too_long_is_refused_before_the_model_is_asked() {
     nvim.task("AgentAsk say two").await;
     assert!(nvim.answer().await.contains("and one more"), "{}", nvim.answer().await);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_late_page_takes_no_focus_from_a_user_who_has_gone_elsewhere() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start([step("edit_file", change("a.py", "return 1", "return 2"), false)]).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("AgentAsk! change alpha").await;
+    let here = "return { vim.fn.tabpagenr(), vim.fn.winnr(), vim.api.nvim_get_mode().mode, vim.fn.expand('%:t') }";
+    for (command, name, goes) in [("AgentDiff", "diff", "tabnew a.py"), ("AgentHistory", "history", "aboveleft split")]
+    {
+        let elsewhere: Value = nvim.lua(&format!("vim.cmd('{command}') vim.cmd('{goes}') {here}")).await;
+        nvim.screen.shows(&format!("the {name} is ready; :{command} shows it")).await;
+        assert!(!shown_here(&nvim, name).await, "{}", nvim.screen.text());
+        assert_eq!(nvim.lua::<Value>(here).await, elsewhere, "{command}");
+    }
+    nvim.command_shows("AgentTrace", "# Trace").await;
+    assert!(shown_here(&nvim, "trace").await);
+}

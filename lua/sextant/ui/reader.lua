@@ -1,0 +1,45 @@
+--- Remembers where the user has asked for a page: a late answer takes the focus from nobody who has gone elsewhere.
+local M = {}
+local api = vim.api
+
+-- The commands that show the pages again.
+local COMMANDS = {
+  diff = ':AgentDiff',
+  history = ':AgentHistory',
+  log = ':AgentLog',
+  memory = ':AgentMemory',
+  statistics = ':AgentStats',
+  trace = ':AgentTrace',
+  waiting = ':AgentResume!',
+}
+
+---@type { tab: integer, win: integer }?
+local asked = nil
+
+--- The user asks for a page in the current window.
+function M.asks()
+  asked = { tab = api.nvim_get_current_tabpage(), win = api.nvim_get_current_win() }
+end
+
+---@return boolean
+local function is_there()
+  if not asked then
+    return true
+  end
+  -- The window itself may have given way.
+  local stays = asked.win == api.nvim_get_current_win() or not api.nvim_win_is_valid(asked.win)
+  return stays and asked.tab == api.nvim_get_current_tabpage() and api.nvim_get_mode().mode == 'n'
+end
+
+--- True if the user still is where they asked for a page; else a message names the way to it.
+---@param name string of the page
+---@return boolean
+function M.waits_for(name)
+  local waits = is_there()
+  if not waits then
+    require('sextant.ui.say').say(('the %s is ready; %s shows it'):format(name, COMMANDS[name] or 'its command'))
+  end
+  return waits
+end
+
+return M
