@@ -11,6 +11,12 @@ pub(crate) const ALL: &str = "agent.show: all";
 /// The least characters of a message before its way out, where it does not fit whole.
 const LEAST: usize = 24;
 
+/// The characters that most facts need. A shorter tail is taken before they are cut.
+const FACT: usize = 36;
+
+/// The longest path that is shown whole in a message that does not fit.
+const PATH: usize = 24;
+
 /// The least characters of words that are a way out, where they do not fit whole.
 const SHORT: usize = 14;
 
@@ -45,7 +51,7 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     let word = text[..end].rfind(' ').filter(|start| !is_whole && end - start <= WORD).unwrap_or(end);
     let kept = &text[..word];
     let open = kept.rfind(" (").filter(|open| !kept[*open..].contains(')'));
-    format!("{} …", kept[..open.unwrap_or(word)].trim_end_matches([',', ' ']))
+    format!("{} …", kept[..open.unwrap_or(word)].trim_end_matches([',', ':', ';', ' ']))
 }
 
 /// The line of a message. A narrow screen cuts a longer one at its end, where the way out stands: the message gives way
@@ -57,6 +63,7 @@ pub(crate) fn fit(text: &str, all: &str) -> String {
     }
     let all = if text.contains("agent.show") { "" } else { all };
     let (message, out) = way_out(&text);
+    let message = &shortened(message);
     let last = out.rsplit("; ").next().unwrap_or(out);
     let either = last.rsplit(", or ").next().unwrap_or(last);
     let tail = |parts: [&str; 2]| {
@@ -72,13 +79,23 @@ pub(crate) fn fit(text: &str, all: &str) -> String {
     if whole.is_none() && rest >= SHORT && !out.is_empty() && !COMMANDS.iter().any(|mark| out.contains(mark)) {
         return format!("{message} ({})", cut(out, rest));
     }
-    let fitting = whole.or_else(|| tails.iter().find(|tail| room(tail) >= LEAST));
+    let with = |least: usize| tails.iter().find(|tail| room(tail) >= least);
+    let fitting = whole.or_else(|| with(FACT)).or_else(|| with(LEAST));
     let Some(tail) = fitting else {
         // A way out of any length is cut too.
         let tail = tail(["", all]);
         return format!("{}{tail}", cut(&text, room(&tail)));
     };
     format!("{}{tail}", cut(message, room(tail)))
+}
+
+/// The message with the names of files instead of long paths, which would leave no room for the fact.
+fn shortened(message: &str) -> String {
+    let words = message.split(' ').map(|word| match word.rsplit_once('/') {
+        Some((folder, name)) if word.len() > PATH && !folder.contains("://") && !name.is_empty() => format!("…/{name}"),
+        _ => word.to_owned(),
+    });
+    words.collect::<Vec<String>>().join(" ")
 }
 
 /// A message and its way out: the words in brackets at its end, else those behind its last semicolon.
@@ -113,7 +130,7 @@ mod tests {
                 "a task is running already, for 13 s: “and what of count?”, asked for by Helix in this project (ask \
                  again when it is over; agent.stop stops it)"
             ),
-            "a task is running already, for 13 s: … (agent.stop stops it; agent.show: all)"
+            "a task is running already, for 13 s … (agent.stop stops it; agent.show: all)"
         );
         assert_eq!(
             fitted(
@@ -138,6 +155,14 @@ mod tests {
             ),
             "the code block is rust, and cart.py is python (name the target as FILE::SYMBOL)"
         );
+        assert_eq!(
+            fitted(
+                "/srv/somebody/elsewhere/other.py is outside of the workspace (start Helix in its folder, or add {\"workspace\": true})"
+            ),
+            "…/other.py is outside of the workspace (add {\"workspace\": true})"
+        );
+        let refused = "http://127.0.0.1:43053/v1 answered HTTP 401: no such key (agent.resume goes on with it)";
+        assert_eq!(fitted(refused), "http://127.0.0.1:43053/v1 answered HTTP 401 … (agent.resume goes on with it)");
         let nested = format!("{} (write it as {} (f))", "one ".repeat(30), "x");
         assert!(fitted(&nested).ends_with(" … (write it as x (f); agent.show: all)"), "{nested}");
         for length in [10, 79, 80, 200] {

@@ -126,11 +126,7 @@ local heard = {
 -- A registration after the start changes the way to ask a client. Neovim itself handles it after this.
 heard['client/registerCapability'] = function(client_id, params)
   local client = vim.lsp.get_client_by_id(client_id)
-  local registrations = type(params.registrations) == 'table' and params.registrations or {}
-  local pulled = vim.iter(registrations):any(function(registration)
-    return type(registration) == 'table' and registration.method == servers.PULL
-  end)
-  if client and pulled then
+  if client and servers.registers_pulls(params) then
     vim.schedule(function()
       servers.learn(client, nil)
       notify(client_id)
@@ -227,16 +223,11 @@ local function on_sent(client, method, params)
   if document then
     document.change = changes[id]
     document.concerns = concerns
-    document.edited = edited
-    if not reopened then
-      document.edited = changes[id]
-    end
+    document.edited = not reopened and changes[id] or edited
   end
   documents[id][uri] = document
   if reopened then
-    if store[id] then
-      store[id][uri] = nil
-    end
+    (store[id] or {})[uri] = nil
     preamble.closed(id, uri)
   end
   -- Before the handshake, the servers that this concerns are not known yet.

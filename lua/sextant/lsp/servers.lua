@@ -129,6 +129,16 @@ function M.rereads(client, name)
   return known_of(client).settings[name] == true
 end
 
+--- True if a server that registers these methods answers pulls from then on.
+---@param params table of `client/registerCapability`
+---@return boolean
+function M.registers_pulls(params)
+  local registrations = type(params.registrations) == 'table' and params.registrations or {}
+  return vim.iter(registrations):any(function(registration)
+    return type(registration) == 'table' and registration.method == M.PULL
+  end)
+end
+
 --- True if a document of the client may be opened again, with the text that the server has.
 ---@param client vim.lsp.Client
 ---@return boolean

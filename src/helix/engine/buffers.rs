@@ -123,7 +123,7 @@ impl OpenBuffers for EditorBuffers {
         let document = document.ok_or_else(|| EditorError::Stale(path.to_owned()))?;
         self.put(&document, after, path).await?;
         for link in self.mirror.others_to_notify(&document).into_iter().filter_map(|link| self.links.get(link)) {
-            let text = format!("{path} was changed in another editor, not here; after :w there, :reload takes it over");
+            let text = format!("another editor changed {path}, not this one; after :w there, :reload takes it over");
             link.message(WARNING, &text);
         }
         Ok(())

@@ -215,7 +215,7 @@ async fn a_written_request_that_failed_stands_in_its_page_again() {
     let words = "<!-- a request about a.py; :w sends it -->\n\nMake f\nreturn eleven.\n";
     link.type_text(&page, words);
     link.save(&page);
-    link.message("HTTP 401").await;
+    link.message("refused the key").await;
     link.close(&page);
     link.command("agent.ask", json!([]), Some(&uri));
     link.until("the page again", |told| told.shown.get(1).cloned()).await;

@@ -209,7 +209,7 @@ async fn of_two_editors_with_a_file_the_one_that_asks_is_edited_and_the_other_is
     other.command("agent.stop", json!([]), Some(&uri));
     other.message("nothing is running").await;
     asks.command("agent.ask", json!(["fix the warnings"]), Some(&uri));
-    other.message("cart.py was changed in another editor").await;
+    other.message("another editor changed cart.py").await;
     asks.message(":wa writes 1 buffer").await;
     assert_eq!(asks.text(&uri), CART.replace("import os\n", ""));
     assert_eq!(other.text(&uri), format!("{CART}# typed elsewhere\n"));
