@@ -1,5 +1,5 @@
 //! The effect of an undo or a redo on the diagnostics, by a look before it and after it, in its reach too. The text does
-//! not wait for a server that starts: the look before ends with the time of an edit.
+//! not wait for a server that does not start: the look before ends in time.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -27,6 +27,10 @@ use sextant_base::lock::lock;
 use sextant_text::edits::hunks::hunks;
 use tokio_util::sync::CancellationToken;
 
+/// The time for the start of servers that are there, before any text goes back. basedpyright took 3 s for a small project,
+/// and 8 s on a busy machine.
+const START_MS: u64 = 10_000;
+
 /// The state before an undo.
 pub(crate) struct LookedUndo {
     /// Nobody's task: the comparison is no part of the one that is undone.
@@ -44,7 +48,8 @@ pub(crate) async fn before(edits: &EditService, files: &[FileChange]) -> Option<
     let mut burst = Baseline::default();
     let (gone, stays) = requests(edits, files).await;
     let wanted = [gone, stays.clone()].concat();
-    let (wait, cancel) = (edits.workspace.config.diagnostics.timeout_ms, CancellationToken::new());
+    let cancel = CancellationToken::new();
+    let wait = edits.workspace.config.diagnostics.timeout_ms.max(START_MS);
     let ahead = {
         let looked = look_ahead(edits, &mut work.reports, &wanted, &mut burst, false, Deadline::after_ms(wait));
         let mut looked = pin!(OWN_CANCEL.scope(cancel.clone(), looked));
