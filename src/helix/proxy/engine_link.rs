@@ -265,10 +265,7 @@ impl Linking {
         // The line comes behind the end of the progress, which clears the status line. An engine that rests is started
         // again by the next command, and nothing is lost.
         if !works.is_empty() {
-            table.say(
-                1,
-                "sextant: the agent ended in the middle of its work; agent.resume goes on, agent.undo takes it back",
-            );
+            table.say(1, "sextant: the agent ended early; agent.resume goes on, agent.undo takes it back");
         }
     }
 }

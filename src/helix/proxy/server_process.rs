@@ -48,7 +48,7 @@ pub(super) fn supervise(shared: &ProxyState, ready: &Sender<()>) -> Option<ExitS
         let mut table = lock(&shared.table);
         died(shared, &mut table);
         let Next::Again(pause) = deaths.record(Instant::now()) else {
-            give_up(&mut table, shared, format!("{name} ended four times within a minute; the last time {why}"));
+            give_up(&mut table, shared, format!("{name} ended four times within a minute ({why})"));
             return None;
         };
         table.say(2, &format!("sextant: {name} has ended ({why}) and is started again"));

@@ -248,7 +248,7 @@ async fn an_engine_that_is_gone_is_said_and_takes_away_what_it_showed() {
     helix.diagnostics(&uri, |shown| messages(shown) == ["this is bad"]);
     let ended = |message: &Value| message["method"] == "$/progress" && message["params"]["value"]["kind"] == "end";
     helix.wait("the end of the progress", |seen| seen.messages.iter().any(ended).then_some(()));
-    let way_out = |said: &String| said.contains("ended in the middle of its work; agent.resume goes on");
+    let way_out = |said: &String| said.contains("ended early; agent.resume goes on");
     helix.wait("a word of it", |seen| seen.said.iter().any(way_out).then_some(()));
     let last = helix.seen().messages.last().cloned().unwrap_or_default();
     assert_eq!(last["method"], "window/showMessage", "the end of a progress clears the status line");
