@@ -36,6 +36,8 @@ end
 ---@return boolean
 function M.waits_for(name)
   local waits = is_there()
+  -- A page that comes again by itself, as a list after a change, is in its window.
+  asked = nil
   if not waits then
     require('sextant.ui.say').say(('the %s is ready; %s shows it'):format(name, COMMANDS[name] or 'its command'))
   end

@@ -105,7 +105,7 @@ async fn a_bar_and_a_footer_without_room_keep_the_first_keys_whole() {
     let project = Project::new(&[("a.py", TEXT)]);
     for (more, columns, shown) in [
         ("", 60, " <CR> approve and run · s one step · e edit "),
-        ("window = { plan = 'split' }, ", 80, "waiting for approval · <CR> approve and run · s one step"),
+        ("window = { plan = 'split' }, ", 80, "waiting for approval · <CR> approve and run · ? keys · q close"),
     ] {
         let server = ModelServer::start([plan()]).await;
         let with = options(&server).replacen('{', &format!("{{ {more}"), 1);
