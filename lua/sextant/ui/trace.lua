@@ -122,6 +122,13 @@ local function diff_page(buf, win)
   scratch.map(buf, 'D', require('sextant.ui.diff_mode').open, "Open the file in Neovim's diff mode")
 end
 
+-- A page that is made again keeps its cursor on the same work, for a key that is pressed meanwhile.
+---@param win integer
+---@return sextant.PageEntry?
+local function work_under_cursor(win)
+  return by_line[api.nvim_win_get_cursor(win)[1]]
+end
+
 --- Opens the window below and enters it, where the reader waits for it.
 ---@param event { markdown: string, root: string, entries?: sextant.PageEntry[] }
 ---@param name string what it is, for the buffer's name
@@ -129,6 +136,7 @@ function M.open(event, name)
   if not require('sextant.ui.reader').waits_for(name) then
     return
   end
+  local before = name == 'history' and scratch.window(name) and work_under_cursor(scratch.window(name))
   local win = scratch.open(name, vim.split(event.markdown, '\n', { plain = true }))
   local buf = api.nvim_win_get_buf(win)
   for _, lhs in ipairs({ '<CR>', 'gf' }) do
@@ -146,7 +154,12 @@ function M.open(event, name)
   end
   api.nvim_set_current_win(win)
   -- The keys of a list act on the line under the cursor.
-  local first = event.entries and event.entries[1]
+  local entries = event.entries or {}
+  local same = before
+    and vim.iter(entries):find(function(entry)
+      return entry.task == before.task and entry.step == before.step
+    end)
+  local first = same or entries[1]
   api.nvim_win_set_cursor(win, { first and first.line or 1, 0 })
 end
 

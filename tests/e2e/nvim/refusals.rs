@@ -104,7 +104,7 @@ async fn a_message_that_is_cut_twice_has_one_mark() {
 async fn a_bar_and_a_footer_without_room_keep_the_first_keys_whole() {
     let project = Project::new(&[("a.py", TEXT)]);
     for (more, columns, shown) in [
-        ("", 60, " <CR> approve and run · s one step · e edit "),
+        ("", 60, " <CR> approve and run · s one step · ? keys · q close "),
         ("window = { plan = 'split' }, ", 80, "waiting for approval · <CR> approve and run · ? keys · q close"),
     ] {
         let server = ModelServer::start([plan()]).await;

@@ -343,8 +343,10 @@ async fn u_in_the_history_takes_back_the_step_under_the_cursor() {
     };
     assert!(holds(&nvim, &at("“change f”")).await);
     nvim.keys_show("u", "takes back the task marked with undo").await;
-    // The page is of before this task, whose step is not the one under the cursor.
+    // The page is of before this task, whose step is not the one under the cursor: out of the page, it is not made again.
+    nvim.command("call win_gotoid(win_findbuf(bufnr('a.py'))[0])").await;
     nvim.task("AgentAsk! change g").await;
+    nvim.command("call win_gotoid(win_findbuf(bufnr('sextant://history'))[0])").await;
     assert!(holds(&nvim, &at("step 1: a.py::f")).await);
     nvim.keys("u").await;
     let undone = nvim.finished().await;
