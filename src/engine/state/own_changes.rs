@@ -78,7 +78,7 @@ mod tests {
             own(&[(begun, once), (gone, "a\nB\nnewer\nc\nd\n")]).map(|(before, _)| before),
             Some("a\nb\nc\nd\n".into())
         );
-        // What is typed on lines of the task is not told from a formatter's work.
+        // Typing on lines of the task looks like the work of a formatter.
         let on = "a\nB2\nnew\nc\nd\ne\n";
         assert_eq!(own(&[(begun, once), (on, "A\nB2\nnew\nc\nd\ne\n")]).map(|(before, _)| before), Some(begun.into()));
         assert_eq!(own(&[(begun, once), (once, begun)]), None, "it ended as it began");
