@@ -27,8 +27,8 @@ use sextant_base::lock::lock;
 use sextant_text::edits::hunks::hunks;
 use tokio_util::sync::CancellationToken;
 
-/// The time for the start of servers that are there, before any text goes back. basedpyright took 3 s for a small project,
-/// and 8 s on a busy machine.
+/// The longest time for the start of servers, before any text goes back. basedpyright took 3 s for a small project, and
+/// 8 s on a busy machine.
 const START_MS: u64 = 10_000;
 
 /// The state before an undo.
@@ -48,14 +48,13 @@ pub(crate) async fn before(edits: &EditService, files: &[FileChange]) -> Option<
     let mut burst = Baseline::default();
     let (gone, stays) = requests(edits, files).await;
     let wanted = [gone, stays.clone()].concat();
-    let cancel = CancellationToken::new();
-    let wait = edits.workspace.config.diagnostics.timeout_ms.max(START_MS);
+    let (timeout, cancel) = (edits.workspace.config.diagnostics.timeout_ms, CancellationToken::new());
     let ahead = {
-        let looked = look_ahead(edits, &mut work.reports, &wanted, &mut burst, false, Deadline::after_ms(wait));
+        let looked = look_ahead(edits, &mut work.reports, &wanted, &mut burst, false, Deadline::after_ms(timeout));
         let mut looked = pin!(OWN_CANCEL.scope(cancel.clone(), looked));
         tokio::select! {
             ahead = &mut looked => ahead,
-            () = tokio::time::sleep(Duration::from_millis(wait)) => {
+            () = tokio::time::sleep(Duration::from_millis(timeout.max(START_MS))) => {
                 cancel.cancel();
                 looked.await
             }

@@ -75,18 +75,19 @@ async fn an_undo_calls_unknown_the_files_in_its_reach_that_it_has_not_looked_at(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_undo_does_not_wait_for_the_start_of_a_server() {
+async fn an_undo_does_not_wait_long_for_a_server_that_starts() {
     let project = Project::new(&[("a.py", "x = 1\n")]);
     let mut client = McpClient::with_servers(&project, "codex").await;
     client.edit("edit_file", replace("a.py", "x = 1", "x = 2")).await;
     assert!(client.end().await.success());
-    let config = project.beside("deaf").join("sextant");
+    let config = project.beside("slow").join("sextant");
     std::fs::create_dir_all(&config).expect("a folder");
-    let deaf = "[diagnostics]\ntimeout_ms = 500\nstart_timeout_ms = 600000\n\n[[servers]]\nname = \"deaf\"\n\
-        command = [\"sh\", \"-c\", \"exec cat > /dev/null\"]\nlanguages = [\"python\"]\n";
-    std::fs::write(config.join("config.toml"), deaf).expect("a file");
+    // One that works is not taken for a dead one.
+    let slow = "[diagnostics]\ntimeout_ms = 500\nstart_timeout_ms = 600000\n\n[[servers]]\nname = \"slow\"\n\
+        command = [\"sh\", \"-c\", \"while :; do :; done\"]\nlanguages = [\"python\"]\n";
+    std::fs::write(config.join("config.toml"), slow).expect("a file");
     let mut undo = tokio::process::Command::new(env!("CARGO_BIN_EXE_sextant"));
-    undo.args(["undo", "--json"]).current_dir(project.root()).env("XDG_CONFIG_HOME", project.beside("deaf"));
+    undo.args(["undo", "--json"]).current_dir(project.root()).env("XDG_CONFIG_HOME", project.beside("slow"));
     undo.env("XDG_STATE_HOME", project.state_home()).kill_on_drop(true);
     let output =
         tokio::time::timeout(Duration::from_secs(120), undo.output()).await.expect("an end").expect("the binary");
