@@ -20,6 +20,9 @@ pub const QUIET: Duration = Duration::from_millis(250);
 /// The pause before a pull that has to confirm an answer is sent.
 pub const CONFIRM: Duration = Duration::from_millis(50);
 
+/// The longest time that a server may still answer by settings that have changed.
+pub(crate) const REREAD: Duration = Duration::from_secs(5);
+
 /// The note for an unsaved text: this server declares to check saved files.
 pub const SAVED_ONLY: &str = "it checks saved files only, and this one is not saved";
 
@@ -159,7 +162,7 @@ const CLANG_FATAL: &[&str] = &[
 ];
 const CLANG_WAY_OUT: &str = "compile_commands.json has to name its include path";
 
-/// pyright waits 250 ms before it reads them, and longer on a busy machine (basedpyright 1.39).
+/// pyright waits 250 ms before it reads them, and longer on a busy machine (basedpyright 1.40).
 const PYRIGHT_SETTINGS: &[&str] = &["pyrightconfig.json", "pyproject.toml"];
 
 const RUST: &str = "rust";
@@ -249,6 +252,7 @@ pub fn handshake() -> Value {
         "late_ms": ms(LATE),
         "quiet_ms": ms(QUIET),
         "confirm_ms": ms(CONFIRM),
+        "reread_ms": ms(REREAD),
         // One more than is kept, which shows that there were more.
         "most": model::MOST + 1,
         "message": model::MESSAGE + 1,

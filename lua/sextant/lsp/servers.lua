@@ -36,6 +36,7 @@ M.PULL = 'textDocument/diagnostic'
 ---@field late_ms integer how long an unanswered question may still be answered late
 ---@field quiet_ms integer silence after a publish that proves nothing, before it is taken for the last of its kind
 ---@field confirm_ms integer the pause before an answer is asked for again
+---@field reread_ms integer the longest time that a server may still answer by settings that have changed
 ---@field most integer diagnostics of one file that the binary takes; it reports the limit
 ---@field message integer characters of a message that it takes
 ---@field unended_codes string[] a compiler's errors of texts that end inside of a string, a character or a comment

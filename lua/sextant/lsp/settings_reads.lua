@@ -3,10 +3,6 @@ local servers = require('sextant.lsp.servers')
 
 local M = {}
 
--- The longest time until a server has read its settings again, in milliseconds, as in
--- src/diagnostics/server/server_status.rs.
-local REREAD_MS = 5000
-
 ---@type table<integer, integer> by client: when it was notified, in milliseconds of vim.uv.now()
 local unread = {}
 
@@ -29,7 +25,7 @@ end
 ---@param client vim.lsp.Client
 ---@return integer? nil if they are by the new ones
 function M.rereads_for(client)
-  local left = unread[client.id] and unread[client.id] + REREAD_MS - vim.uv.now()
+  local left = unread[client.id] and unread[client.id] + servers.shared().reread_ms - vim.uv.now()
   if left and left > 0 then
     return left
   end

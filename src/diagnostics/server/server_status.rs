@@ -5,10 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::model;
+use crate::server_facts::REREAD;
 use sextant_base::lock::lock;
-
-/// The longest time that a server may still answer by settings that have changed.
-const REREAD: Duration = Duration::from_secs(5);
 
 /// Of one process.
 #[derive(Debug, Default)]
