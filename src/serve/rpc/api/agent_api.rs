@@ -58,7 +58,8 @@ pub trait AgentApi {
     #[method(name = "resume", param_kind = map)]
     async fn resume(&self, approved: Option<bool>, by: Option<String>) -> Result<Outcome, CallError>;
 
-    /// Undoes the changes of the last task, or a part of them.
+    /// Undoes the changes of the last task, or a part of them. The answer names the diagnostics that came back, and how
+    /// far they are known.
     /// Example: `{"part": {"target": "step", "because": "it was right before"}}`
     #[method(name = "undo", param_kind = map)]
     async fn undo(&self, part: Option<UndoPart>, by: Option<String>) -> Result<Undone, CallError>;
