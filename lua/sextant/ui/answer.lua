@@ -11,8 +11,7 @@ local api = vim.api
 ---@field tab integer the tab that the user asked in
 ---@field alone boolean whether nothing else ran then
 ---@field follows boolean whether it goes on with the conversation in the window
--- Oldest first.
----@type sextant.Asked[]
+---@type sextant.Asked[] oldest first
 local asked = {}
 -- The lines before the first of them is taken on; they belong to it if no other task runs.
 ---@type string[]
@@ -191,10 +190,7 @@ local function blank()
   M.end_line()
   local buf = buffer()
   local last = api.nvim_buf_line_count(buf)
-  local text = last
-  while text > 1 and api.nvim_buf_get_lines(buf, text - 2, text - 1, false)[1] == '' do
-    text = text - 1
-  end
+  local text = last > 1 and bottom.text_above(buf, last - 1) + 1 or last
   if text == last then
     return M.append('\n')
   end
@@ -218,6 +214,20 @@ function M.line(text)
   M.append((last_line(buffer()) ~= '' and '\n' or '') .. text .. '\n')
   local _, more = text:gsub('\n', '')
   return api.nvim_buf_line_count(buffer()) - 1 - more
+end
+
+--- Shows a line about the task. While words of a model come it stands above them: among them it would break a code
+--- block, for good.
+---@param text string
+function M.aside(text)
+  if not in_words or require('sextant.status').now().phase ~= 'answering' then
+    return M.line(text)
+  end
+  local lines = vim.split(text, '\n', { plain = true })
+  scratch.write(buffer(), function()
+    api.nvim_buf_set_lines(buffer(), words_line - 1, words_line - 1, false, lines)
+  end)
+  words_line = words_line + #lines
 end
 
 --- Separates the words of one question from those of the next.

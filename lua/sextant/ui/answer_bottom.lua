@@ -2,11 +2,11 @@
 local M = {}
 local api = vim.api
 
--- The last line with a text, from this one upwards.
+--- The last line with a text, from this one upwards.
 ---@param buf integer
 ---@param line integer
 ---@return integer
-local function text_above(buf, line)
+function M.text_above(buf, line)
   while line > 1 and api.nvim_buf_get_lines(buf, line - 1, line, false)[1] == '' do
     line = line - 1
   end
@@ -22,8 +22,8 @@ end
 function M.line(win, at)
   local buf = api.nvim_win_get_buf(win)
   local count = api.nvim_buf_line_count(buf)
-  local last = text_above(buf, count)
-  local words = text_above(buf, math.max(1, last - at.figures))
+  local last = M.text_above(buf, count)
+  local words = M.text_above(buf, math.max(1, last - at.figures))
   if words <= at.heading then
     words = last
   end

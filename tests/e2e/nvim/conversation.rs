@@ -138,6 +138,20 @@ async fn a_request_with_a_bang_steers_the_running_task() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn words_for_the_running_task_stand_above_the_words_that_come() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let begun = r#"{"action": null, "continue": false, "answer": "Like so:\n```python\ndef f(coup"#;
+    let server = ModelServer::start([Reply::Stall(begun.into())]).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.command("AgentAsk what does f return?").await;
+    nvim.answered("def f(coup").await;
+    nvim.command("AgentAsk! and keep the name").await;
+    let answer = nvim.answered("for the running task: and keep the name").await;
+    assert!(answer.trim_end().ends_with("Like so:\n```python\ndef f(coup"), "{answer}");
+    nvim.failed_task("AgentStop").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn asking_on_gives_the_model_the_conversation_and_asking_anew_does_not() {
     let project = Project::new(&[("a.py", TEXT)]);
     let look = step("read_symbol", json!({"symbol": "a.py::g"}), true);
