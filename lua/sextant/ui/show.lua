@@ -95,7 +95,10 @@ local function question(event)
   local in_plan = plan.ask(event)
   questions.select(event)
   local text = questions.message(event)
-  local shown = say.say(text, nil, places(in_plan), { words = event.text:match('[^\n]*'), line = first })
+  local words = event.text:match('[^\n]*')
+  -- The way to answer stays where the question itself is cut.
+  local how = { words = words, line = first, short = words, tail = ' · :AgentAnswer' }
+  local shown = say.say(text, nil, places(in_plan), how)
   if not shown and asked_last ~= event.text then
     say.note(text)
   end
@@ -157,7 +160,7 @@ local renderers = {
     require('sextant.rpc.channel').send('mode', { mode = event.mode })
   end,
   progress = function(event)
-    answer.line('… ' .. event.text)
+    answer.aside('… ' .. event.text)
   end,
   place = function(event)
     if event.pointed or own then
@@ -270,8 +273,8 @@ local renderers = {
     answer.line('')
     local line = answer.line(event.summary)
     answer.settle()
-    -- Below an answer, a summary of one line has only the figures; of an undo or a redo it is all of the text.
-    local is_figures = M.status == 'running' and not event.summary:find('\n', 1, true)
+    -- Below an answer that changed nothing, a summary of one line has only the figures; else it is the outcome.
+    local is_figures = M.status == 'running' and not changed and not event.summary:find('\n', 1, true)
     answer.rest_at_end(is_figures and 1 or 0)
     M.status = 'idle'
     M.stopped = false

@@ -146,6 +146,17 @@ async fn beside_a_list_the_answer_and_no_blank_line_is_in_sight() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn beside_a_list_the_outcome_of_a_change_is_in_sight_below_its_words() {
+    let edit = step("edit_file", change("a.py", "return 1", "return absent + gone"), true);
+    let words = || says("- 1\n- 2\n- 3\n- 4\n- 5\n- 6");
+    let (_project, _server, mut nvim) = opened(vec![edit, words(), words()], options).await;
+    nvim.task("AgentAsk change f").await;
+    nvim.screen.shows("[Quickfix List]").await;
+    let seen = inside(&nvim, "vim.api.nvim_buf_get_lines(0, vim.fn.line('w0') - 1, vim.fn.line('w$'), false)").await;
+    assert!(seen.to_string().contains("2 new diagnostics"), "{seen}\n{}", nvim.screen.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn beside_a_list_the_last_row_has_the_outcome_of_each_undo_and_redo() {
     let edit = step("edit_file", change("a.py", "return 1", "return absent + gone"), true);
     let script = vec![edit, says("I leave them.")];

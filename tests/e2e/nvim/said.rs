@@ -91,6 +91,7 @@ async fn the_end_of_a_task_a_question_and_a_dead_process_need_no_key() {
     nvim.keys(":call win_execute(bufwinid('sextant://answer'), 'close')<CR>").await;
     nvim.wait("SextantQuestion").await;
     shows(&nvim, "Sextant: Run `touch one-name").await;
+    shows(&nvim, "… · :AgentAnswer").await;
     nvim.keys(":AgentAnswer 3<CR>").await;
     nvim.finished().await;
     shows(&nvim, "Sextant: changed a.py").await;
