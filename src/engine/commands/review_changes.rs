@@ -284,7 +284,7 @@ async fn reject(
     make(service, &edits, after).await?;
     for (path, hunks) in meant.iter().filter(|(path, _)| rejected.iter().any(|known| known == path)) {
         for hunk in hunks.iter().filter(|hunk| !hunk.conflict) {
-            let note = note_of(path, hunk, true, &wish.reason);
+            let note = note_of_rejection(path, hunk, lines_of(&wish.scope), &wish.reason);
             service.store.review.change(|review| review.note_rejected(path, note));
         }
     }
@@ -357,7 +357,7 @@ fn note(service: &EditService, now: &ReviewState, wish: &ReviewRequest) -> Resul
     let meant = meant(now, &wish.scope)?;
     for (path, hunks) in &meant {
         for hunk in hunks.iter().take(1) {
-            let note = note_of(path, hunk, false, &wish.reason);
+            let note = note_of(path, hunk, &wish.reason);
             service.store.review.change(|review| review.note(note));
         }
     }
@@ -367,12 +367,24 @@ fn note(service: &EditService, now: &ReviewState, wish: &ReviewRequest) -> Resul
 /// Most diagnostics of a rejected change that the agent reads.
 const REPORTED: usize = 4;
 
-fn note_of(path: &str, hunk: &ReviewHunk, rejected: bool, reason: &str) -> ReviewNote {
+fn note_of(path: &str, hunk: &ReviewHunk, reason: &str) -> ReviewNote {
     let place = if hunk.symbol.is_empty() { path.to_owned() } else { format!("{path}::{}", hunk.symbol) };
     let code = if hunk.added.is_empty() { &hunk.removed } else { &hunk.added };
-    let shown = hunk.diagnostics.iter().filter(|_| rejected).take(REPORTED);
-    let reported = shown.map(|entry| headline(&entry.text)).collect();
-    ReviewNote { place, rejected, code: code.join("\n"), reason: headline(reason), reported }
+    ReviewNote { place, code: code.join("\n"), reason: headline(reason), ..ReviewNote::default() }
+}
+
+/// The remark about a rejected change, or about chosen lines of it, with the diagnostics that stood there.
+fn note_of_rejection(path: &str, hunk: &ReviewHunk, lines: Option<Range<usize>>, reason: &str) -> ReviewNote {
+    let chosen = lines.as_ref().and_then(|lines| hunk.added.get(lines.start..lines.end.min(hunk.added.len())));
+    let is_there = |line: u32| {
+        let at = (line as usize).checked_sub(hunk.line + 1);
+        lines.as_ref().is_none_or(|lines| at.is_some_and(|at| lines.contains(&at)))
+    };
+    let there = hunk.diagnostics.iter().filter(|entry| is_there(entry.line));
+    let reported = there.take(REPORTED).map(|entry| headline(&entry.text)).collect();
+    let note = note_of(path, hunk, reason);
+    let code = chosen.map_or(note.code, |lines| lines.join("\n"));
+    ReviewNote { rejected: true, part: lines.is_some(), code, reported, ..note }
 }
 
 async fn feedback(service: &EditService, mode: Mode, what: &str, reason: &str) {

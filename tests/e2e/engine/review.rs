@@ -127,6 +127,34 @@ async fn the_client_that_made_a_change_hears_of_its_rejection_once() {
 }
 
 #[tokio::test]
+async fn the_agent_hears_of_a_rejected_part_by_its_own_lines() {
+    let project = project();
+    let publish = json!([[{"publish": {"version": "same", "items": "scan"}}]]);
+    let script = json!({"on": {"textDocument/didOpen": publish, "textDocument/didChange": publish}});
+    let servers = vec![fake_config(&project.beside("fake"), &script)];
+    let config = json!({"diagnostics": {"new_errors": "keep"}});
+    let mut engine = TestEngine::new(&project, Setup { servers, config, ..setup() });
+    edit(&engine, replace("    return 1\n", "    one = bad\n    two = 2\n    return one\n")).await;
+    let listed = async {
+        while !matches!(engine.events.recv().await, Some(Event::Introduced { entries, .. }) if entries.len() == 1) {}
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(60), listed).await.expect("the list does not come");
+    let shown = wish(&engine, ReviewAction::Show, ReviewScope::All, "").await;
+    let hunk = &shown.files[0].hunks[0];
+    assert_eq!((hunk.added.len(), hunk.diagnostics.len()), (3, 1), "{shown:?}");
+    let scope = ReviewScope::Hunk { path: "a.py".into(), id: hunk.id.clone(), lines: Some(1..2) };
+    let left = wish(&engine, ReviewAction::Reject, scope, "no two").await;
+    assert_eq!(project.read("a.py"), TEXT.replace("    return 1\n", "    one = bad\n    return one\n"));
+    let note = &left.notes[0];
+    assert_eq!((note.part, note.code.as_str()), (true, "    two = 2"), "{left:?}");
+    assert!(note.reported.is_empty(), "the report is of a line that stands: {left:?}");
+    engine.model.push(last("read_file", json!({"path": "a.py"})));
+    engine.ask("look at f in a.py").await;
+    let prompt = engine.model.asked.lock().unwrap().last().expect("a question").context.memory.remarks.join("\n");
+    assert!(prompt.contains("a.py::f (`two = 2`): the user rejected this part of your change: no two"), "{prompt}");
+}
+
+#[tokio::test]
 async fn a_review_that_cannot_be_read_is_set_aside_and_reported() {
     let project = project();
     let engine = TestEngine::new(&project, setup());

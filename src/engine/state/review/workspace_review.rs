@@ -104,6 +104,9 @@ pub struct ReviewNote {
     pub place: String,
     /// True if the change there was rejected; else this is a note on a line.
     pub rejected: bool,
+    /// True if chosen lines of the change were rejected, and the rest stands.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub part: bool,
     /// The code that it is about.
     pub code: String,
     pub reason: String,
@@ -119,7 +122,11 @@ impl ReviewNote {
 
     /// One line for the agent.
     pub(crate) fn line(&self) -> String {
-        let what = if self.rejected { "the user rejected your change" } else { "a note of the user" };
+        let what = match (self.rejected, self.part) {
+            (true, true) => "the user rejected this part of your change",
+            (true, false) => "the user rejected your change",
+            (false, _) => "a note of the user",
+        };
         let why = if self.reason.is_empty() { String::new() } else { format!(": {}", self.reason) };
         let code = self.code.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
         let code = if code.is_empty() { String::new() } else { format!(" (`{code}`)") };
