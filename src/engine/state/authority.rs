@@ -161,10 +161,17 @@ pub(crate) fn made_here(journal: &Journal, lost: &SymbolPath) -> bool {
     })
 }
 
+/// Stands for a name of several words in the words of a request.
+const ONE_WORD: &str = "_named_symbol_";
+
 /// True if words ask for a symbol to go. Either the symbol stands right after a word of removal; or that word refers to
 /// no name at all (`the dead code`), and the words are about the symbol.
 pub(crate) fn says(words: &str, path: &SymbolPath, scope: &Scope) -> bool {
     let name = path_spelling::last_name(&path.names);
+    let is_one_word = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    // A word such as `for` ends the object of a verb, but not inside of the name `impl Debug for Cart`.
+    let joined = (!is_one_word).then(|| words.replace(name, ONE_WORD));
+    let (words, name) = joined.as_deref().map_or((words, name), |joined| (joined, ONE_WORD));
     request_kind::removals(words).iter().any(|object| {
         if name.is_empty() {
             return object.iter().any(|word| word.to_lowercase() == "file" || path.file.contains(*word));

@@ -71,6 +71,9 @@ fn words_allow_what_they_name_and_what_they_speak_of_without_a_name() {
         ("Remove the dead code", "cart.py::Cart::count", false),
         ("Make total return a number", "cart.py::Cart::total", false),
         ("Elimina la función helper", "cart.py::helper", true),
+        ("delete `impl Debug for Cart` from cart.rs", "cart.rs::impl Debug for Cart", true),
+        ("describe `impl Debug for Cart`", "cart.rs::impl Debug for Cart", false),
+        ("delete the section `Use it from a shell`", "a.md::`Use it from a shell`", true),
     ] {
         assert_eq!(says(words, &SymbolPath::parse(symbol), &both), expected, "{words}: {symbol}");
     }
