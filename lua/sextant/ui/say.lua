@@ -32,6 +32,10 @@ local QUOTED = 8
 -- The parts that a line loses where it does not fit, the least important first. Its outcome and the reason stay.
 ---@type (fun(line: string, over: integer): string)[]
 local SHORTER = {
+  -- The lines of symbols.
+  function(line)
+    return (line:gsub('%f[%S](%S+) %(line %d+%)', '%1'))
+  end,
   -- The folders of files, but for those of an address.
   function(line)
     return (
@@ -54,11 +58,11 @@ local SHORTER = {
   end,
 }
 
--- A line in a width: names and quotations are shortened before its end is cut.
+-- A line with shorter names and quotations, as far as a width needs it.
 ---@param line string
 ---@param width integer
 ---@return string
-local function fit(line, width)
+local function shortened(line, width)
   for _, shorten in ipairs(SHORTER) do
     local over = api.nvim_strwidth(line) - width
     if over <= 0 then
@@ -66,7 +70,40 @@ local function fit(line, width)
     end
     line = shorten(line, over)
   end
-  return M.cut(line, width)
+  return line
+end
+
+-- A line in a width: names and quotations are shortened before its end is cut.
+---@param line string
+---@param width integer
+---@return string
+local function fit(line, width)
+  return M.cut(shortened(line, width), width)
+end
+
+-- The marks before a way out: on a line of its own, and behind a message in the same line.
+local OUT, BEHIND = '  → ', ' → '
+-- The least cells of a message before its way out.
+local FACT = 40
+
+-- A message with its way out in one line: whole, or its last part, or the command that this part begins with. For a
+-- command the end of the message gives way; without one the message is of more use.
+---@param line string
+---@param out string
+---@param width integer
+---@return string
+local function with_way_out(line, out, width)
+  local last = out:match('^.*; (.+)$') or out
+  local command = last:match('^:%u[%w!]*')
+  for _, way in ipairs({ out, last, command }) do
+    local room = width - api.nvim_strwidth(BEHIND .. way)
+    local message = shortened(line, room)
+    if api.nvim_strwidth(message) <= room then
+      return message .. BEHIND .. way
+    end
+  end
+  local room = command and width - api.nvim_strwidth(BEHIND .. command) or 0
+  return room >= FACT and fit(line, room) .. BEHIND .. command or fit(line, width)
 end
 
 -- `:echomsg` puts the whole text into the history and shows as much as fits. This needs `T` in 'shortmess', a command
@@ -111,7 +148,10 @@ local function that_fits(text, tail)
   for index = 1, math.min(#lines, math.max(1, vim.o.cmdheight)) do
     local behind = index == 1 and tail or ''
     -- In the command line's last line, 'showcmd' and 'ruler' have their place; the other lines are whole.
-    shown[index] = fit(lines[index], math.max(1, M.columns() - api.nvim_strwidth(behind))) .. behind
+    local width = math.max(1, M.columns() - api.nvim_strwidth(behind))
+    local next_line = index == vim.o.cmdheight and lines[index + 1] or ''
+    local out = vim.startswith(next_line, OUT) and next_line:sub(#OUT + 1)
+    shown[index] = (out and with_way_out(lines[index], out, width) or fit(lines[index], width)) .. behind
   end
   return table.concat(shown, '\n')
 end

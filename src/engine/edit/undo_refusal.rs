@@ -9,6 +9,11 @@ pub(crate) fn refuse_touched(left: &[String], has_rest: bool, partial: bool) -> 
     if left.is_empty() || partial {
         return Ok(());
     }
-    let message = format!("{} was changed since; nothing was undone", left.join(", "));
+    let message = format!("nothing was undone: {} changed since", places(left));
     Err(Failure::user(message, if has_rest { HintCode::UndoRest } else { HintCode::UndoByHand }))
+}
+
+/// The places with their verb. The outcome stands before them: a narrow line cuts its end.
+pub(crate) fn places(left: &[String]) -> String {
+    format!("{} {}", left.join(", "), if left.len() == 1 { "was" } else { "were" })
 }

@@ -4,8 +4,11 @@ use crate::message_line::{ALL, NARROW, fit};
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
 
-/// The fact of a refused undo or redo begins with this, behind the places.
-const SINCE: &str = " was changed since";
+/// The outcome of a refused undo or redo, before its places.
+const OUTCOMES: &[&str] = &["nothing was undone: ", "nothing was brought back: "];
+
+/// The reason of it begins with one of these, behind the places.
+const SINCE: &[&str] = &[" was changed since", " were changed since"];
 
 /// A hint in the words of Helix.
 fn hint(code: HintCode) -> &'static str {
@@ -57,14 +60,22 @@ fn own_undo(hint: &str) -> Option<String> {
 pub(super) fn failure_line(failed: &Failure) -> String {
     let words = failure(failed);
     let (whole, hint) = (words.one_line(), words.hint.text());
-    let (places, fact) = words.message.find(SINCE).map_or(("", ""), |at| words.message.split_at(at));
-    let room = NARROW.saturating_sub(fact.chars().count() + hint.chars().count() + " ()".len());
     if whole.chars().count() > NARROW
-        && let Some(place) = short_places(places, room)
+        && let Some((outcome, places, reason)) = refused_undo(&words.message)
+        && let frame = format!("{outcome}{reason} ({hint})").chars().count()
+        && let Some(place) = short_places(places, NARROW.saturating_sub(frame))
     {
-        return format!("{place}{fact} ({hint})");
+        return format!("{outcome}{place}{reason} ({hint})");
     }
     fit(&whole, ALL)
+}
+
+/// The outcome of a refused undo or redo, its places, and the reason.
+fn refused_undo(message: &str) -> Option<(&str, &str, &str)> {
+    let outcome = OUTCOMES.iter().find(|outcome| message.starts_with(**outcome))?;
+    let rest = &message[outcome.len()..];
+    let at = SINCE.iter().find_map(|since| rest.find(since))?;
+    Some((outcome, &rest[..at], &rest[at..]))
 }
 
 /// Places of an undo, such as `src/a.py::Cart::total (line 3), b.py`, in at most so many characters.
@@ -98,21 +109,22 @@ mod tests {
     #[test]
     fn a_long_refusal_ends_with_its_way_out_on_a_narrow_screen() {
         let refused = |place: &str, code: HintCode| {
-            failure_line(&Failure::user(format!("{place} was changed since; nothing was undone"), code))
+            let verb = if place.contains(", ") { "were" } else { "was" };
+            failure_line(&Failure::user(format!("nothing was undone: {place} {verb} changed since"), code))
         };
         assert_eq!(
             refused("src/price.py::total (line 11)", HintCode::UndoByHand),
-            "price.py::total (line 11) was changed since; nothing was undone (`u` undoes it)"
+            "nothing was undone: price.py::total (line 11) was changed since (`u` undoes it)"
         );
         assert_eq!(
             refused("src/shop/report.py::Report::line (line 36)", HintCode::UndoRest),
-            "Report::line was changed since; nothing was undone (space a: undo the rest)"
+            "nothing was undone: Report::line was changed since (space a: undo the rest)"
         );
         assert_eq!(
             refused("src/a.py::f (line 3), src/b.py::g (line 8)", HintCode::UndoRest),
-            "f and 1 more was changed since; nothing was undone (space a: undo the rest)"
+            "nothing was undone: f and 1 more were changed since (space a: undo the rest)"
         );
-        assert_eq!(refused("a.py", HintCode::UndoByHand), "a.py was changed since; nothing was undone (`u` undoes it)");
+        assert_eq!(refused("a.py", HintCode::UndoByHand), "nothing was undone: a.py was changed since (`u` undoes it)");
     }
 
     #[test]

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use crate::nvim::ask::options;
+use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
-use crate::support::replies::says;
+use crate::support::replies::{change, says};
 use crate::support::scripted::calls;
 
 const TEXT: &str = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n";
@@ -121,4 +121,31 @@ async fn a_bar_and_a_footer_without_room_keep_the_first_keys_whole() {
             nvim.screen.shows("Sextant: this text is the plan now").await;
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_undo_names_its_outcome_and_the_way_out_in_any_width() {
+    let project = Project::new(&[("a.py", &TEXT.replace("def f(", "def price_with_tax_and_a_long_name("))]);
+    let edit = |old: &str, new: &str, proceed: bool| step("edit_file", change("a.py", old, new), proceed);
+    let server = ModelServer::start([edit("return 1", "return 11", true), edit("return 2", "return 22", false)]).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.command("set laststatus=2 ruler showcmd").await;
+    nvim.task("AgentAsk! change f and g").await;
+    nvim.command("wincmd t | only | %s/return 11/return 12/").await;
+    for (columns, shown) in [
+        (80, "Sextant: nothing was undone: price_with_tax_and_a_lon… → :AgentUndo!"),
+        (
+            160,
+            "Sextant: nothing was undone: a.py::price_with_tax_and_a_long_name (line 2) was changed since \
+             → :AgentUndo! takes back all the rest",
+        ),
+    ] {
+        nvim.resize(columns, 24).await;
+        nvim.failed_task("AgentUndo").await;
+        nvim.screen.shows(shown).await;
+    }
+    nvim.task("AgentUndo!").await;
+    nvim.command("%s/return 2/return 3/").await;
+    let text = nvim.text().await;
+    assert!(text.contains("return 12") && text.contains("return 3"), "{text}");
 }

@@ -7,7 +7,7 @@ use crate::commands::undo::{Undone, follow, last_request, undone};
 use crate::durable::stack::{Stack, UndoRow, position, stack};
 use crate::durable::{open_store, resumable};
 use crate::edit::rollback::{RollbackPlan, go_checked};
-use crate::edit::{edit_transaction, recover};
+use crate::edit::{edit_transaction, recover, undo_refusal};
 use crate::editor::event::Event;
 use crate::state::edit_service::EditService;
 use crate::state::journal::{Checkpoint, CheckpointKind, Journal, RolledBack};
@@ -37,7 +37,8 @@ async fn bring(edits: &EditService, plans: &PlanService, events: &mut Vec<Event>
     let Some(undo) = journal.checkpoints.iter().find(own).cloned() else { return Err(nothing(&stack)) };
     let way = way_forward(&edits.workspace, &journal, &undo).await?;
     if !way.left.is_empty() {
-        let message = format!("{} was changed since, in the same place; nothing was brought back", way.left.join(", "));
+        let places = undo_refusal::places(&way.left);
+        let message = format!("nothing was brought back: {places} changed since, in the same place");
         return Err(Failure::user(message, "take your own change there back first (`u`), or ask for it again"));
     }
     let (files, verdict) = if way.edits.is_empty() {
