@@ -14,6 +14,9 @@ local api = vim.api
 local by_line = {}
 ---@type string?
 local root = nil
+-- The work that the cursor is to be on in a history that is opened again.
+---@type sextant.PageEntry?
+local left_at = nil
 
 -- Shows the diff or the trace of the work under the cursor.
 ---@param verb 'diff'|'trace'
@@ -129,6 +132,20 @@ local function work_under_cursor(win)
   return by_line[api.nvim_win_get_cursor(win)[1]]
 end
 
+-- A page that takes the place of the history leads back to it.
+---@param buf integer
+---@param history boolean
+---@param from? sextant.PageEntry the work under the cursor of the history
+local function map_close(buf, history, from)
+  if not history then
+    return scratch.map(buf, 'q', '<Cmd>close<CR>', 'Close the window')
+  end
+  scratch.map(buf, 'q', function()
+    left_at = from
+    vim.cmd.AgentHistory()
+  end, 'Back to the history')
+end
+
 --- Opens the window below and enters it, where the reader waits for it.
 ---@param event { markdown: string, root: string, entries?: sextant.PageEntry[] }
 ---@param name string what it is, for the buffer's name
@@ -136,13 +153,18 @@ function M.open(event, name)
   if not require('sextant.ui.reader').waits_for(name) then
     return
   end
-  local before = name == 'history' and scratch.window(name) and work_under_cursor(scratch.window(name))
+  local history = scratch.window('history')
+  local before = history and work_under_cursor(history) or left_at
+  left_at = nil
   local win = scratch.open(name, vim.split(event.markdown, '\n', { plain = true }))
   local buf = api.nvim_win_get_buf(win)
   for _, lhs in ipairs({ '<CR>', 'gf' }) do
     scratch.map(buf, lhs, function()
       require('sextant.ui.go_to_code').go()
     end, 'Go to the code of the name under the cursor')
+  end
+  if name == 'diff' or name == 'trace' then
+    map_close(buf, history ~= nil, before)
   end
   if name == 'history' then
     history_keys(buf, event)
@@ -155,7 +177,8 @@ function M.open(event, name)
   api.nvim_set_current_win(win)
   -- The keys of a list act on the line under the cursor.
   local entries = event.entries or {}
-  local same = before
+  local same = name == 'history'
+    and before
     and vim.iter(entries):find(function(entry)
       return entry.task == before.task and entry.step == before.step
     end)

@@ -288,6 +288,10 @@ async fn the_keys_of_the_history_act_on_the_work_under_the_cursor() {
         nvim.keys(key).await;
         let page = format!("vim.fn.bufname() == 'sextant://{name}' and {lines}:find('{holds_text}', 1, true) ~= nil");
         assert!(holds(&nvim, &page).await, "{row} {key}\n{}", nvim.screen.text());
+        nvim.keys("q").await;
+        let back =
+            format!("vim.fn.bufname() == 'sextant://history' and vim.fn.getline('.'):find('{row}', 1, true) ~= nil");
+        assert!(holds(&nvim, &back).await, "{row} {key}\n{}", nvim.screen.text());
     }
     nvim.command("AgentHistory").await;
     assert!(holds(&nvim, "vim.fn.bufname() == 'sextant://history'").await);
