@@ -8,7 +8,7 @@ local FOOTER = ' q close '
 
 ---@param title string
 ---@param lines string[]
----@param options? { wrap?: boolean, key?: string } the key that has opened it closes it too
+---@param options? { key?: string } the key that has opened it closes it too
 function M.open(title, lines, options)
   local buf = api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = 'wipe'
@@ -32,10 +32,12 @@ function M.open(title, lines, options)
     row = math.max(0, math.floor((vim.o.lines - height) / 2) - 2),
     col = math.max(0, math.floor((vim.o.columns - width) / 2) - 1),
   })
-  if options and options.wrap then
-    require('sextant.ui.whole_words').keep(win)
-    local rows = math.min(api.nvim_win_text_height(win, {}).all, vim.o.lines - 5)
-    api.nvim_win_set_config(win, { height = rows })
+  require('sextant.ui.whole_words').keep(win)
+  local rows = math.min(api.nvim_win_text_height(win, {}).all, vim.o.lines - 5)
+  if rows ~= height then
+    local row = math.max(0, math.floor((vim.o.lines - rows) / 2) - 2)
+    local col = api.nvim_win_get_config(win).col
+    api.nvim_win_set_config(win, { relative = 'editor', height = rows, row = row, col = col })
   end
   for _, lhs in ipairs({ 'q', '<Esc>', '<CR>', '?', 'g?', options and options.key }) do
     vim.keymap.set('n', lhs, '<Cmd>close<CR>', neovim.in_buffer(buf, { nowait = true, desc = 'Close' }))

@@ -60,7 +60,7 @@ local function show_evidence(step, root, outlines)
   if #lines == 0 then
     lines = { 'nothing besides its title' }
   end
-  require('sextant.ui.key_help').open(('Step %d'):format(step.number), lines, { wrap = true, key = 'K' })
+  require('sextant.ui.key_help').open(('Step %d'):format(step.number), lines, { key = 'K' })
 end
 
 --- Shows what is known of a step: its details, and the diagnostics in its symbols that its reasons name.

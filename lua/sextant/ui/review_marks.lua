@@ -186,7 +186,7 @@ function M.show_whole(hunk)
   for _, text in ipairs(hunk.added) do
     lines[#lines + 1] = '+' .. text
   end
-  require('sextant.ui.key_help').open(hunk.symbol ~= '' and hunk.symbol or 'top level', lines, { wrap = true })
+  require('sextant.ui.key_help').open(hunk.symbol ~= '' and hunk.symbol or 'top level', lines)
 end
 
 --- Gives each hunk the notes on it, which name its place and code.

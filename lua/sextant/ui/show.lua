@@ -21,6 +21,9 @@ local asked_first = nil
 local changed = false
 -- True if the answer has words or results of the running task.
 local answers = false
+-- The level and the reasons of the estimate that the answer shows.
+---@type string?
+local estimated = nil
 -- The request of the task that began last, until it ends or has a plan; and that of the last plan.
 ---@type string?, string?
 local begun, planned = nil, nil
@@ -121,7 +124,7 @@ local renderers = {
   started = function(event)
     M.status = 'running'
     M.stopped = false
-    changed, answers = false, false
+    changed, answers, estimated = false, false, nil
     calls.reset()
     begun = event.request
     own = answer.accept(event.request) or asked_first == event.request
@@ -135,7 +138,12 @@ local renderers = {
     emit('SextantStarted', event)
   end,
   risk = function(event)
-    answer.line(event.line)
+    -- The estimate of a plan repeats that of its request where only the number of steps is another one.
+    local words = event.level .. table.concat(event.reasons, ';')
+    if estimated ~= words then
+      estimated = words
+      answer.line(event.line)
+    end
     plan.risk(event)
   end,
   question = function(event)

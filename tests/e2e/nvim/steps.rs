@@ -184,3 +184,26 @@ async fn a_narrow_plan_has_the_beginning_of_its_title_and_the_key_that_shows_all
     nvim.screen.shows("Sextant plan · waiting f").await;
     nvim.screen.shows("<CR> approve and run · ? keys").await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_estimate_of_a_request_stands_once_in_its_answer() {
+    let server = ModelServer::start([plan()]).await;
+    let (_project, nvim) = planned(&server, "").await;
+    let answer = nvim.answer().await;
+    assert_eq!(answer.matches("risk ").count(), 1, "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_words_of_a_key_help_are_whole_in_a_narrow_window() {
+    let server = ModelServer::start([plan()]).await;
+    let (_project, nvim) = planned(&server, "").await;
+    nvim.resize(40, 40).await;
+    nvim.screen.shows("? keys").await;
+    nvim.keys("?").await;
+    nvim.screen.shows("elsewhere").await;
+    for words in ["approve the plan", "behind it", "details", ":AgentPlan", "question"] {
+        nvim.screen.shows(words).await;
+    }
+    let rows = "local c = vim.api.nvim_win_get_config(0) return c.row + c.height < vim.o.lines - 2 and vim.fn.line('w$') == vim.fn.line('$')";
+    assert!(nvim.lua::<bool>(rows).await, "{}", nvim.screen.text());
+}
