@@ -173,7 +173,7 @@ local function bar_line(width)
     end
   end
   if now.state == 'question' then
-    table.insert(parts, 1, M.numbers(now.options or {}) .. ', or i for words')
+    table.insert(parts, 1, M.numbers(now.options or {}) .. ', or i for words, in this window')
   elseif unheard > 0 and now.state ~= 'running' then
     local remarks = require('sextant.ui.say').counted(unheard, 'remark')
     table.insert(parts, 1, ('%s unsent: :AgentReview send'):format(remarks))

@@ -40,19 +40,6 @@ local function shown(event, most)
   return lines
 end
 
---- The question for the answer window. A long text to be written stands below the options, which stay in sight.
----@param event sextant.Question
----@return string[]
-function M.lines(event)
-  local lines = { '? ' .. event.text }
-  for choice, option in ipairs(event.options) do
-    lines[#lines + 1] = ('  %d. %s'):format(choice, option)
-  end
-  vim.list_extend(lines, shown(event))
-  lines[#lines + 1] = '  1 … or i here, :AgentAnswer with a number or with words'
-  return lines
-end
-
 -- The rows that lines take, where words move to the next row whole.
 ---@param lines string[]
 ---@param columns integer
@@ -80,6 +67,47 @@ local function packed(options, columns)
     end
   end
   return lines
+end
+
+-- The bar of the answer window takes one of its rows.
+local BAR = 1
+
+-- The most rows that the answer window can have for text.
+local function most_rows()
+  return require('sextant.ui.room').most({ kind = 'answer', wanted = 0 }) - BAR
+end
+
+--- The question for the answer window: the text to be written stands below the options, which stay in sight. Where the
+--- window has no room for all, the options stand beside each other.
+---@param event sextant.Question
+---@return string[]
+function M.lines(event)
+  local options = {}
+  for choice, option in ipairs(event.options) do
+    options[#options + 1] = ('  %d. %s'):format(choice, option)
+  end
+  local function with(these)
+    local lines = vim.list_extend({ '? ' .. event.text }, these)
+    vim.list_extend(lines, shown(event))
+    lines[#lines + 1] = '  1 … or i here, :AgentAnswer with a number or with words'
+    return lines
+  end
+  local lines, win = with(options), require('sextant.ui.scratch').window('answer')
+  local columns = win and api.nvim_win_get_width(win)
+  if columns and rows(vim.split(table.concat(lines, '\n'), '\n'), columns) > most_rows() then
+    return with(packed(options, columns))
+  end
+  return lines
+end
+
+--- Gives the answer window the rows of a question, as far as the code can spare them; without one, its own rows again.
+---@param first? integer the line that the question begins at
+function M.make_room(first)
+  local own = require('sextant.options').resolve(require('sextant').given).window.height
+  for _, win in ipairs(require('sextant.ui.scratch').windows('answer')) do
+    local needed = first and api.nvim_win_text_height(win, { start_row = first - 1, end_row = -2 }).all + BAR or 0
+    require('sextant.ui.room').fit(win, math.max(own, needed))
+  end
 end
 
 -- The question and its options in a room: the options stand beside each other where they need it, and of a long question

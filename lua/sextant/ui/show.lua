@@ -94,6 +94,7 @@ local function question(event)
   answer.line('')
   local first = api.nvim_buf_line_count(answer.text())
   vim.tbl_map(answer.line, questions.lines(event))
+  questions.make_room(first)
   answer.rest_at(first)
   local in_plan = plan.ask(event)
   questions.select(event)
@@ -156,6 +157,7 @@ local renderers = {
     emit('SextantQuestion', event)
   end,
   answered = function()
+    require('sextant.ui.question').make_room()
     status.answered()
     plan.ask()
   end,

@@ -101,9 +101,14 @@ async fn the_options_stay_in_sight_beside_the_beginning_of_a_long_text() {
     let (_project, _server, mut nvim) = started(&[("a.py", &text)], script, "review = 'before', ", SIZES[0]).await;
     nvim.command("AgentAsk! change f3").await;
     nvim.wait("SextantQuestion").await;
-    for part in
-        ["? Write this edit of a.py?", "  1. ", "  2. ", "  3. ", "```diff", "question · 1 to 3, or i for words"]
-    {
+    for part in [
+        "? Write this edit of a.py?",
+        "  1. ",
+        " · 2. ",
+        " · 3. ",
+        "```diff",
+        "· 1 to 3, or i for words, in this window",
+    ] {
         nvim.screen.shows(part).await;
     }
     nvim.screen.shows("note0 = 0").await;
