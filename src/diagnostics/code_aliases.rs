@@ -7,11 +7,13 @@ use crate::delta::syntax_errors::is_syntax;
 use crate::model::Diagnostic;
 use crate::server_facts::{Fact, knows, same_engine};
 
+const UNDEFINED_NAME: &str = "undefined name";
+
 /// One complaint and the codes of the checkers that have it: ruff and flake8, the pyright family, mypy, ty, pyrefly,
-/// pylint, TypeScript, rustc.
+/// pylint, TypeScript, rustc; for undefined names also rust-analyzer, gopls, clangd and lua-language-server.
 const THEMES: &[(&str, &[&str])] = &[
     (
-        "undefined name",
+        UNDEFINED_NAME,
         &[
             "F821",
             "reportUndefinedVariable",
@@ -21,7 +23,12 @@ const THEMES: &[(&str, &[&str])] = &[
             "undefined-variable",
             "E0602",
             "2304",
+            "2552",
             "E0425",
+            "unresolved-ident",
+            "UndeclaredName",
+            "undeclared_var_use",
+            "undefined-global",
         ],
     ),
     ("unused import", &["F401", "reportUnusedImport", "unused-import", "W0611", "unused_imports"]),
@@ -92,6 +99,11 @@ pub fn theme(diagnostic: &Diagnostic) -> Option<&'static str> {
     }
     let code = diagnostic.code.as_deref()?;
     THEMES.iter().find(|(_, codes)| codes.contains(&code)).map(|(theme, _)| *theme)
+}
+
+/// True if a diagnostic is about a name that nothing declares.
+pub(crate) fn is_undefined_name(diagnostic: &Diagnostic) -> bool {
+    theme(diagnostic) == Some(UNDEFINED_NAME)
 }
 
 /// The theme, or else the code, or else the masked message: the key of diagnostic groups.

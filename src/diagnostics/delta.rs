@@ -4,6 +4,7 @@
 //! only confirm a match: a token that survived elsewhere is not the diagnostic here.
 
 mod anchors;
+mod exchanged;
 mod file_pairs;
 pub(crate) mod hidden_checks;
 mod index_pairs;
@@ -145,6 +146,7 @@ pub fn delta(change: &SnapshotChange<'_>, before: &[Diagnostic], after: &[Diagno
         scopes: &scopes,
         units: &units,
         tokens: &tokens,
+        votes: &votes,
         old: (before, &anchored_before),
         new: (after, &anchored_after),
     };

@@ -7,6 +7,7 @@ use crate::delta::index_pairs::Matching;
 use crate::delta::replaced;
 use crate::delta::same_message;
 use crate::delta::side::{NONE, Side};
+use crate::delta::spelling::Votes;
 use crate::model::Diagnostic;
 use crate::pair_count::looked_at;
 
@@ -23,6 +24,8 @@ pub(super) struct Carry<'c, 'a> {
     pub scopes: &'c Matching,
     pub units: &'c Matching,
     pub tokens: &'c Matching,
+    /// The words that the edit put in the place of others.
+    pub votes: &'c Votes,
     pub old: (&'c [Diagnostic], &'c [Anchored]),
     pub new: (&'c [Diagnostic], &'c [Anchored]),
 }
@@ -86,6 +89,7 @@ impl Carry<'_, '_> {
         key_a: impl Fn(&Anchored, u32) -> Option<CarryKey>,
         accept: impl Fn(&Anchored, &Anchored) -> bool,
     ) {
+        let accepted = |b: u32, a: u32| accept(self.b(b), self.a(a)) && !self.is_exchanged(b, a);
         let mut places: HashMap<(u32, CarryKey), usize> = HashMap::new();
         let mut groups: Vec<(Vec<u32>, Vec<u32>)> = Vec::new();
         let (old, new) = self.left(out);
@@ -112,7 +116,7 @@ impl Carry<'_, '_> {
         }
         for (old, new) in groups {
             if old.len() > SEARCHED || new.len() > SEARCHED {
-                old.iter().zip(&new).filter(|(b, a)| accept(self.b(**b), self.a(**a))).for_each(|(b, a)| {
+                old.iter().zip(&new).filter(|(b, a)| accepted(**b, **a)).for_each(|(b, a)| {
                     out.pair(*b, *a);
                 });
                 continue;
@@ -127,7 +131,7 @@ impl Carry<'_, '_> {
             }
             ranked.sort_unstable();
             for (_, _, i, j) in ranked {
-                if accept(self.b(old[i]), self.a(new[j])) {
+                if accepted(old[i], new[j]) {
                     out.pair(old[i], new[j]);
                 }
             }
@@ -252,7 +256,7 @@ impl Carry<'_, '_> {
         new.filter_map(|a| Some((place(self.a(a))?, a))).for_each(|(at, a)| places.entry(at).or_default().1.push(a));
         let siblings = |b: u32, a: u32| {
             looked_at(1);
-            are_siblings(&self.old.0[b as usize], &self.new.0[a as usize])
+            are_siblings(&self.old.0[b as usize], &self.new.0[a as usize]) && !self.is_exchanged(b, a)
         };
         let mut found = Vec::new();
         for (old, new) in places.into_values() {

@@ -99,6 +99,11 @@ pub(crate) fn share<T: Ord>(before: &[T], after: &[T]) -> f32 {
     dice(before, after)
 }
 
+/// True if a message has a name as one of its words.
+pub(super) fn names(message: &str, name: &str) -> bool {
+    words(message).any(|word| word == name)
+}
+
 fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }

@@ -242,6 +242,61 @@ fn the_same_complaint_in_other_words_is_updated() {
 }
 
 #[test]
+fn another_undefined_name_in_the_place_of_one_is_new() {
+    let rows = [
+        (
+            "misspelt",
+            "x = json⟨F821 Undefined name `json`⟩.dumps(1)\n",
+            "x = jsonn⟨F821 Undefined name `jsonn`⟩.dumps(1)\n",
+            "new 0; fixed 0",
+        ),
+        (
+            "without quotes",
+            "x = json⟨UndeclaredName undefined: json⟩.dumps(1)\n",
+            "x = jsonn⟨UndeclaredName undefined: jsonn⟩.dumps(1)\n",
+            "new 0; fixed 0",
+        ),
+        (
+            "with a hint, under a sibling code",
+            "x = json⟨2304 Cannot find name 'json'.⟩.dumps(1)\n",
+            "x = jsonn⟨2552 Cannot find name 'jsonn'. Did you mean 'JSON'?⟩.dumps(1)\n",
+            "new 0; fixed 0",
+        ),
+        (
+            "only one of two",
+            "x = json⟨F821 Undefined name `json`⟩.dumps(1)\ny = json⟨F821 Undefined name `json`⟩.loads(x)\n",
+            "x = jsonn⟨F821 Undefined name `jsonn`⟩.dumps(1)\ny = json⟨F821 Undefined name `json`⟩.loads(x)\n",
+            "new 0; fixed 0",
+        ),
+        (
+            "a name that others have too was renamed",
+            "def f(a):\n    return a\n\nx = f(1) + f⟨F821 Undefined name `f`⟩\n",
+            "def g(a):\n    return a\n\nx = g(1) + g⟨F821 Undefined name `g`⟩\n",
+            "",
+        ),
+        (
+            "the same name with another hint",
+            "x = json⟨2304 Cannot find name 'json'.⟩.dumps(1)\n",
+            "y = json⟨2552 Cannot find name 'json'. Did you mean 'y'?⟩.dumps(1)\n",
+            "updated 0-0",
+        ),
+        (
+            "an unused name",
+            "def f():\n    x⟨F841 Local variable `x` is unused⟩ = 1\n",
+            "def f():\n    y⟨F841 Local variable `y` is unused⟩ = 1\n",
+            "",
+        ),
+        (
+            "a name of a type beside the one that was replaced",
+            "x = a.b⟨F821 no `b` for `A`⟩\n",
+            "x = a.b⟨F821 no `b` for `B`⟩\n",
+            "updated 0-0",
+        ),
+    ];
+    check(&rows, &["a.py", "a.txt"]);
+}
+
+#[test]
 fn a_rewritten_statement_keeps_its_complaint_about_another_type() {
     let function = |body: &str| format!("def f(a, b) -> int:\n    use(a)\n    {body}\n");
     let class = |body: &str| format!("class C:\n    x: int = ⟦{body}⟧⟨E type \"{body}\" is not \"int\"⟩\n");
