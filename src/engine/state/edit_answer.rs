@@ -66,7 +66,7 @@ fn not_known(verdict: &Verdict) -> Vec<String> {
         (!entries.is_empty()).then(|| format!("{words}: {} ({hint})", pending_report::listed(entries)))
     };
     let awaited = sentence("not known yet", &awaited, "a later result reports the rest: go on");
-    awaited.into_iter().chain(sentence("not known", &others, "nothing else checks it: go on")).collect()
+    awaited.into_iter().chain(sentence("not known", &others, "no later result reports it: go on")).collect()
 }
 
 /// The pending entry of an edit whose diagnostics were deferred.
