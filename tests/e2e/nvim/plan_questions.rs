@@ -127,7 +127,7 @@ async fn a_change_of_the_plan_shows_what_it_waits_for() {
     nvim.keys("s").await;
     nvim.finished().await;
     nvim.command("AgentPlan change: h2 first").await;
-    nvim.screen.shows("planning again · waiting for the model 1 s").await;
+    nvim.screen.shows("planning again · waiting for the model ").await;
     nvim.screen.shows("<C-c> stop").await;
     nvim.screen.hides("a go on").await;
     assert!(holds(&nvim, "require('sextant').status().state == 'running'").await);
