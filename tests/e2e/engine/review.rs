@@ -6,6 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::engine::{TEXT, project, replace};
 use crate::support::engine::{Setup, TestEngine, act, last};
+use crate::support::project::Project;
 use crate::support::servers::fake_config;
 
 fn setup() -> Setup {
@@ -126,20 +127,30 @@ async fn the_client_that_made_a_change_hears_of_its_rejection_once() {
     assert!(data["notes"].as_array().is_some_and(|notes| notes.contains(&json!(said))), "{data}");
 }
 
-#[tokio::test]
-async fn the_agent_hears_of_a_rejected_part_by_its_own_lines() {
-    let project = project();
+/// An engine whose server reports the word `bad`, and leaves the errors of an edit in place.
+fn reporting(project: &Project) -> TestEngine {
     let publish = json!([[{"publish": {"version": "same", "items": "scan"}}]]);
     let script = json!({"on": {"textDocument/didOpen": publish, "textDocument/didChange": publish}});
     let servers = vec![fake_config(&project.beside("fake"), &script)];
     let config = json!({"diagnostics": {"new_errors": "keep"}});
-    let mut engine = TestEngine::new(&project, Setup { servers, config, ..setup() });
-    edit(&engine, replace("    return 1\n", "    one = bad\n    two = 2\n    return one\n")).await;
+    TestEngine::new(project, Setup { servers, config, ..setup() })
+}
+
+/// The review, as soon as one diagnostic of the edits is listed.
+async fn with_one_listed(engine: &mut TestEngine) -> ReviewState {
     let listed = async {
         while !matches!(engine.events.recv().await, Some(Event::Introduced { entries, .. }) if entries.len() == 1) {}
     };
     tokio::time::timeout(std::time::Duration::from_secs(60), listed).await.expect("the list does not come");
-    let shown = wish(&engine, ReviewAction::Show, ReviewScope::All, "").await;
+    wish(engine, ReviewAction::Show, ReviewScope::All, "").await
+}
+
+#[tokio::test]
+async fn the_agent_hears_of_a_rejected_part_by_its_own_lines() {
+    let project = project();
+    let mut engine = reporting(&project);
+    edit(&engine, replace("    return 1\n", "    one = bad\n    two = 2\n    return one\n")).await;
+    let shown = with_one_listed(&mut engine).await;
     let hunk = &shown.files[0].hunks[0];
     assert_eq!((hunk.added.len(), hunk.diagnostics.len()), (3, 1), "{shown:?}");
     let scope = ReviewScope::Hunk { path: "a.py".into(), id: hunk.id.clone(), lines: Some(1..2) };
@@ -178,17 +189,9 @@ async fn a_review_that_cannot_be_read_is_set_aside_and_reported() {
 #[tokio::test]
 async fn the_agent_hears_what_was_reported_of_a_rejected_change() {
     let project = project();
-    let publish = json!([[{"publish": {"version": "same", "items": "scan"}}]]);
-    let script = json!({"on": {"textDocument/didOpen": publish, "textDocument/didChange": publish}});
-    let servers = vec![fake_config(&project.beside("fake"), &script)];
-    let config = json!({"diagnostics": {"new_errors": "keep"}});
-    let mut engine = TestEngine::new(&project, Setup { servers, config, ..setup() });
+    let mut engine = reporting(&project);
     edit(&engine, replace("return 1", "return bad")).await;
-    let listed = async {
-        while !matches!(engine.events.recv().await, Some(Event::Introduced { entries, .. }) if entries.len() == 1) {}
-    };
-    tokio::time::timeout(std::time::Duration::from_secs(60), listed).await.expect("the list does not come");
-    let shown = wish(&engine, ReviewAction::Show, ReviewScope::All, "").await;
+    let shown = with_one_listed(&mut engine).await;
     assert_eq!(shown.files[0].hunks[0].diagnostics.len(), 1, "{shown:?}");
     wish(&engine, ReviewAction::Reject, ReviewScope::All, "not this name").await;
     engine.model.push(last("read_file", json!({"path": "a.py"})));
