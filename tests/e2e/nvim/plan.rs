@@ -455,7 +455,9 @@ async fn a_plan_that_runs_while_the_user_types_elsewhere_is_folded_when_they_sto
     assert_eq!(nvim.lua::<String>("return vim.v.errmsg").await, "");
     nvim.keys("<Esc>").await;
     nvim.screen.shows("- [x]").await;
-    assert!(nvim.lua::<bool>(folded).await, "{}", document(&nvim).await);
+    // The folds come with the next turn of Neovim's loop.
+    let comes = format!("return (vim.wait(60000, function() {folded} end, 10))");
+    assert!(nvim.lua::<bool>(&comes).await, "{}", document(&nvim).await);
     assert_eq!(nvim.lua::<String>("return vim.v.errmsg").await, "");
 }
 
