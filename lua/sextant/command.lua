@@ -348,8 +348,16 @@ end
 -- The commands that open no window.
 local WINDOWLESS = { stop = true, mode = true, answer = true, agent = true }
 
--- The commands whose answer is a page.
-local PAGES = { diff = true, history = true, log = true, memory = true, resume = true, stats = true, trace = true }
+-- The commands whose answer is a page, and the name of the page.
+local PAGES = {
+  diff = 'diff',
+  history = 'history',
+  log = 'log',
+  memory = 'memory',
+  resume = 'waiting',
+  stats = 'statistics',
+  trace = 'trace',
+}
 
 --- Runs a command. Neovim opens no window while the command-line window is open.
 ---@param verb string
@@ -359,7 +367,7 @@ function M.run(verb, args)
     return refuse(args, 'close the command-line window first: the command opens a window of its own')
   end
   if PAGES[verb] then
-    require('sextant.ui.reader').asks()
+    require('sextant.ui.reader').asks(PAGES[verb])
   end
   M[verb](args)
 end

@@ -15,10 +15,15 @@ local COMMANDS = {
 
 ---@type { tab: integer, win: integer }?
 local asked = nil
+-- The page that the user has asked for last.
+---@type string?
+local wanted = nil
 
 --- The user asks for a page in the current window.
-function M.asks()
+---@param name string of the page
+function M.asks(name)
   asked = { tab = api.nvim_get_current_tabpage(), win = api.nvim_get_current_win() }
+  wanted = name
 end
 
 ---@return boolean
@@ -35,6 +40,10 @@ end
 ---@param name string of the page
 ---@return boolean
 function M.waits_for(name)
+  -- Pages are made side by side: one that was asked for earlier does not take the place of a later one.
+  if wanted and wanted ~= name then
+    return false
+  end
   local waits = is_there()
   -- A page that comes again by itself, as a list after a change, is in its window.
   asked = nil

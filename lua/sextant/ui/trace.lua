@@ -26,7 +26,7 @@ local function show(verb)
     return require('sextant.ui.say').say('no task is on this line')
   end
   local part = entry.step and tostring(entry.step) or nil
-  require('sextant.ui.reader').asks()
+  require('sextant.ui.reader').asks(verb)
   require('sextant.rpc.channel').send(verb, { task = entry.task, part = part, root = root })
 end
 

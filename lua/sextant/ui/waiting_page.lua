@@ -37,6 +37,8 @@ function M.map(buf, event)
       if verb == 'resume' then
         require('sextant.ui.plan').expect()
         close_when_taken()
+      else
+        require('sextant.ui.reader').asks('waiting')
       end
       require('sextant.rpc.channel').send(verb, { which = task, root = event.root })
     end

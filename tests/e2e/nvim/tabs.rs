@@ -185,3 +185,17 @@ async fn a_late_page_takes_no_focus_from_a_user_who_has_gone_elsewhere() {
     nvim.command_shows("AgentTrace", "# Trace").await;
     assert!(shown_here(&nvim, "trace").await);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_was_asked_for_earlier_does_not_take_the_place_of_a_later_one() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start([step("edit_file", change("a.py", "return 1", "return 2"), false)]).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("AgentAsk! change alpha").await;
+    nvim.command_shows("AgentDiff", "+    return 2").await;
+    let late = "require('sextant.ui.trace').open({ markdown = '# Changes', root = vim.fn.getcwd() }, 'history')";
+    nvim.lua::<bool>(&format!("{late} return true")).await;
+    assert!(shown_here(&nvim, "diff").await, "{}", nvim.screen.text());
+    nvim.command_shows("AgentHistory", "change alpha").await;
+    assert!(shown_here(&nvim, "history").await);
+}
