@@ -95,12 +95,24 @@ impl ToolSpec {
         if self.purpose.is_empty() { head } else { format!("{head} - {}", self.purpose) }
     }
 
+    fn parameter(&self, name: &str) -> Option<&Parameter> {
+        self.parameters.iter().find(|known| known.name == name)
+    }
+
+    /// The parameter of a tool that has just one, where one value was given under another name: it can mean no other.
+    fn only_parameter(&self, count: usize, value: &Value) -> Option<&Parameter> {
+        let [only] = self.parameters.as_slice() else { return None };
+        (count == 1 && only.required && only.kind.misses(value).is_none()).then_some(only)
+    }
+
     /// The given parameters without nulls, or their problem. An unknown parameter may be a limit that the model meant;
     /// it is not dropped.
     pub fn fit(&self, given: &Map<String, Value>) -> Result<Map<String, Value>, String> {
         let mut kept = Map::new();
-        for (name, value) in given.iter().filter(|(_, value)| !value.is_null()) {
-            let Some(parameter) = self.parameters.iter().find(|known| known.name == *name) else {
+        let given = || given.iter().filter(|(_, value)| !value.is_null());
+        let count = given().count();
+        for (name, value) in given() {
+            let Some(parameter) = self.parameter(name).or_else(|| self.only_parameter(count, value)) else {
                 // A list of objects is read by the tool itself.
                 if self.schema["properties"].get(name).is_some() {
                     continue;
@@ -112,7 +124,7 @@ impl ToolSpec {
             if let Some(wanted) = parameter.kind.misses(value) {
                 return Err(format!("`{name}` of {} must be {wanted}", self.name));
             }
-            kept.insert(name.clone(), value.clone());
+            kept.insert(parameter.name.clone(), value.clone());
         }
         let lacks = |known: &&Parameter| known.required && !known.is_inferred && !kept.contains_key(&known.name);
         match self.parameters.iter().find(lacks) {
@@ -239,6 +251,18 @@ mod tests {
         ] {
             assert_eq!(kind_of(&property), wanted, "{property}");
         }
+    }
+
+    #[test]
+    fn the_only_parameter_of_a_tool_is_meant_by_any_name() {
+        let check = |tool: &str, given: Value| {
+            find(sample_tools::tools(), tool).expect(tool).fit(given.as_object().expect("an object"))
+        };
+        assert_eq!(Value::Object(check("apply_fix", json!({"id": "f4"})).unwrap()), json!({"fix": "f4"}));
+        for given in [json!({"id": 4}), json!({"id": "f4", "dry_run": "yes"}), json!({"fix": "f4", "id": "f4"})] {
+            assert!(check("apply_fix", given.clone()).is_err(), "{given}");
+        }
+        assert!(check("search", json!({"exclude": "a"})).is_err(), "another parameter may be meant");
     }
 
     #[test]
