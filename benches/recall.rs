@@ -67,6 +67,9 @@ fn content(numbers: &mut Numbers) -> String {
     words.join(" ")
 }
 
+/// Entries that are written at once.
+const BATCH: usize = 10_000;
+
 fn fill(memory: &Memory, entries: usize) {
     let mut numbers = Numbers(1);
     let span = DAYS * 24 * 60 * 60 * 1000;
@@ -78,7 +81,11 @@ fn fill(memory: &Memory, entries: usize) {
         entry.relevance = numbers.below(1000) as f64 / 100.0;
         entry
     };
-    memory.append_all((0..entries).map(make).collect()).unwrap();
+    let made: Vec<NewEntry> = (0..entries).map(make).collect();
+    // A transaction is ended after 20 s.
+    for batch in made.chunks(BATCH) {
+        memory.append_all(batch.to_vec()).unwrap();
+    }
 }
 
 /// A name, and the text of each query.

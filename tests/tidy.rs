@@ -159,6 +159,7 @@ const RULES: &[(&str, Rule)] = &[
     ("ways out are codes", hints_are_codes),
     ("the plugin requires nothing at start", quiet_plugin),
     ("queries are not Neovim's", queries),
+    ("Lua modules exist", lua_modules),
     ("a language is a row", languages),
     ("no machine is named", machines),
     ("nothing is left undone", undone),
@@ -354,6 +355,22 @@ fn quiet_plugin(file: &File) -> Vec<String> {
     // What runs at start stands at the left margin; inside a function it runs when it is called.
     let outer = |line: &str| line.contains("require") && !line.starts_with([' ', '\t', '-']);
     file.each_line(|line| outer(line).then(|| "it requires something when Neovim starts".to_owned()))
+}
+
+/// A benchmark that nothing runs beside the tests would not notice a module that has moved.
+fn lua_modules(file: &File) -> Vec<String> {
+    if !file.is(".lua") {
+        return Vec::new();
+    }
+    let is_there = |name: &str| {
+        let path = repository().join("lua").join(name.replace('.', "/"));
+        path.with_extension("lua").is_file() || path.join("init.lua").is_file()
+    };
+    file.each_line(|line| {
+        let names = line.split('\'').skip(1).step_by(2).filter(|name| name.starts_with("sextant."));
+        let modules = names.filter(|name| name.chars().all(|c| c.is_ascii_lowercase() || c == '.' || c == '_'));
+        modules.filter(|name| !name.ends_with(".log")).find(|name| !is_there(name)).map(|name| format!("no {name}"))
+    })
 }
 
 fn queries(file: &File) -> Vec<String> {
@@ -578,6 +595,7 @@ fn every_rule_objects_to_what_it_forbids() {
         (one_rpc_file, "plugin/sextant.lua", "vim.fn.jobstart({})"),
         (quiet_plugin, "plugin/sextant.lua", "local s = require('sextant')"),
         (queries, "queries/python/tags.scm", ""),
+        (lua_modules, "benches/costs/a.lua", "local b = require('sextant.buffers')"),
         (languages, "src/engine/a.rs", "if language.name == \"python\" {}"),
         (machines, "README.md", concat!("see /", "tmp/x")),
         (machines, "src/a.rs", concat!("\"/", "home\"")),
@@ -620,6 +638,7 @@ fn every_rule_objects_to_what_it_forbids() {
         (starters, "src/diagnostics/command.rs", "tokio::process::Command::new(name)"),
         (one_rpc_file, RPC_FILE, "vim.rpcnotify(1, 'x')"),
         (quiet_plugin, "plugin/sextant.lua", "  require('sextant.command')"),
+        (lua_modules, "benches/costs/a.lua", "local b = require('sextant.edit.buffers')"),
         (machines, "src/a.rs", "\"/workspace/symbol\" src/home ~/tmp/x"),
         (machines, "tests/a.rs", concat!("\"/", "tmp\"")),
         (undone, "src/a.rs", "let todos = 1;"),

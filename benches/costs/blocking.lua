@@ -100,13 +100,19 @@ neovim_pulls.watch_client = function(client)
   end
 end
 
-local handlers = { { 'buffers', 'read' }, { 'buffers', 'loaded' }, { 'buffers', 'marks' }, { 'buffers', 'restore_marks' }, { 'apply', 'apply' }, { 'settle', 'settle' } }
-for _, item in ipairs(handlers) do
-  local module = require('sextant.' .. item[1])
-  local original = module[item[2]]
-  module[item[2]] = function(...)
-    current = item[2]
-    return original(...)
+local handlers = {
+  ['sextant.edit.buffers'] = { 'read', 'loaded', 'marks', 'restore_marks' },
+  ['sextant.edit.apply'] = { 'apply' },
+  ['sextant.lsp.collect_diagnostics'] = { 'collect' },
+}
+for name, functions in pairs(handlers) do
+  local module = require(name)
+  for _, handler in ipairs(functions) do
+    local original = module[handler]
+    module[handler] = function(...)
+      current = handler
+      return original(...)
+    end
   end
 end
 
