@@ -366,15 +366,14 @@ end
 
 --- Shows an earlier conversation, and enters its window: the user asks on there.
 ---@param exchanges sextant.Exchange[]
----@param write fun(one: sextant.Exchange) writes one below its heading
+---@param write fun(one: sextant.Exchange): integer writes one below its heading; returns its lines of figures
 function M.reopen(exchanges, write)
   thinking.clear(buffer())
   scratch.set(buffer(), { '' })
   for index, one in ipairs(exchanges) do
     begin(one.request, index > 1)
-    write(one)
+    figures_below = write(one)
   end
-  figures_below = 0
   M.show()
 end
 

@@ -28,6 +28,17 @@ function M.begin(event)
   open[#open + 1] = { step = event.step, tool = event.tool, mark = mark }
 end
 
+--- Shows the user's answer to a question. The result of the only call without one stands below it, in sight.
+---@param text string
+function M.answered(text)
+  local answer = require('sextant.ui.answer')
+  local line = answer.line(text)
+  if line and #open == 1 then
+    local _, more = text:gsub('\n', '')
+    open[1].mark = api.nvim_buf_set_extmark(answer.text(), NAMESPACE, line - 1 + more, 0, {})
+  end
+end
+
 -- Takes the call of a result: those of one step return in their order.
 ---@param event { step: integer, tool: string }
 ---@return integer? mark

@@ -77,18 +77,46 @@ local function most_rows()
   return require('sextant.ui.room').most({ kind = 'answer', wanted = 0 }) - BAR
 end
 
+---@param options string[]
+---@return string[]
+local function numbered(options)
+  local lines = {}
+  for choice, option in ipairs(options) do
+    lines[#lines + 1] = ('  %d. %s'):format(choice, option)
+  end
+  return lines
+end
+
+-- The question with its options, and the text to be written.
+---@param event sextant.Question
+---@param options string[]
+---@return string[]
+local function whole(event, options)
+  return vim.list_extend(vim.list_extend({ '? ' .. event.text }, options), shown(event))
+end
+
+--- The question as it stands in an earlier conversation: nobody answers it there.
+---@param event sextant.Question
+---@return string[]
+function M.past_lines(event)
+  return whole(event, numbered(event.options))
+end
+
+--- The answer of the user as a line of the conversation.
+---@param words string
+---@return string
+function M.quoted(words)
+  return '> ' .. words:gsub('\n', '\n> ')
+end
+
 --- The question for the answer window: the text to be written stands below the options, which stay in sight. Where the
 --- window has no room for all, the options stand beside each other.
 ---@param event sextant.Question
 ---@return string[]
 function M.lines(event)
-  local options = {}
-  for choice, option in ipairs(event.options) do
-    options[#options + 1] = ('  %d. %s'):format(choice, option)
-  end
+  local options = numbered(event.options)
   local function with(these)
-    local lines = vim.list_extend({ '? ' .. event.text }, these)
-    vim.list_extend(lines, shown(event))
+    local lines = whole(event, these)
     lines[#lines + 1] = '  1 … or i here, :AgentAnswer with a number or with words'
     return lines
   end
@@ -214,7 +242,7 @@ local function quote(answer)
   local option = type(answer) == 'number' and (now.options or {})[answer]
   local words = option and ('%d. %s'):format(answer, option) or type(answer) == 'string' and answer
   if heard and now.question and words then
-    heard('> ' .. words:gsub('\n', '\n> '))
+    heard(M.quoted(words))
   end
 end
 

@@ -81,7 +81,7 @@ local function notice(text)
   say.say(text, nil, not answer.waits() and { 'answer' } or nil, { line = line })
 end
 
-require('sextant.ui.question').on_answer(answer.line)
+require('sextant.ui.question').on_answer(calls.answered)
 
 -- The question that was asked last.
 ---@type string?

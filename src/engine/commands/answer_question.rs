@@ -88,7 +88,7 @@ pub(crate) async fn take_answer(edits: &EditService, plans: &PlanService, given:
     }
     durable::keep_task(&edits.store, task, Some(plan), Phase::Paused).await;
     task.work.events.did(fact);
-    task.work.events.emit(TaskEvent::Answered { choice: Some(number) });
+    task.work.events.emit(TaskEvent::Answered { choice: Some(number), words: None });
     Ok(goes_on)
 }
 

@@ -139,6 +139,10 @@ pub(crate) async fn run_ask(
         _ => CameTo::Short,
     };
     let mut outcome = finish::finish(edits, &mut task.work, &task.counts, &word, came_to).await;
+    if ended.is_ok() || !outcome.files.is_empty() {
+        remember_outcome(&edits.store, &mut task.conversation, &outcome.summary);
+        task.keep.revision = durable::keep_talk(&edits.store, task).await;
+    }
     keep::remember_end(&edits.store, model, &task.work, &task.progress, &mut task.keep, &ended, &outcome).await;
     if ended.is_err() && !outcome.files.is_empty() {
         edits.hub.events.show(Event::Progress { text: outcome.summary.clone() });
@@ -187,9 +191,24 @@ fn remember_exchange(
         conversation.transcript.tell(format!("The user did this without you: {}. {how}: {}", work.request, last.text));
     }
     let shown = store.talk.shown.take(&work.journal.task);
-    conversation.dialogue.add(Exchange { request: work.request.clone(), answer, shown, results });
+    conversation.dialogue.add(Exchange {
+        request: work.request.clone(),
+        answer,
+        shown,
+        results,
+        outcome: String::new(),
+    });
     let transcript = conversation.transcript.clone();
     store.talk.keep(Dialogue { transcript, ..conversation.dialogue.clone() });
+}
+
+/// Adds the summary to the request in its conversation.
+fn remember_outcome(store: &TaskStore, conversation: &mut Conversation, summary: &str) {
+    if let Some(last) = conversation.dialogue.exchanges.last_mut() {
+        summary.clone_into(&mut last.outcome);
+        let transcript = conversation.transcript.clone();
+        store.talk.keep(Dialogue { transcript, ..conversation.dialogue.clone() });
+    }
 }
 
 /// The words for an end; none for an answer, which has been shown as it came.

@@ -68,10 +68,7 @@ pub(crate) async fn keep_task(store: &TaskStore, task: &mut Task, plan: Option<&
         if phase != Phase::Executing {
             state.counted.concluded();
         }
-        // A request without a plan can be asked on after its end.
-        let over = phase == Phase::Completed && task.work.mode != Mode::Simple;
-        let talk = if over { KeptTalk::Nothing } else { messages(&task.conversation) };
-        let kept = save(&durable, &state, talk, phase, None).await;
+        let kept = save(&durable, &state, messages(task, phase), phase, None).await;
         if let Some(revision) = open_store::or_tell(&store.events, &durable, kept) {
             task.keep.revision = revision;
         }
@@ -83,8 +80,27 @@ pub(crate) async fn keep_task(store: &TaskStore, task: &mut Task, plan: Option<&
     task.work.events.emit(TaskEvent::PhaseChanged { phase });
 }
 
+/// Stores the conversation of a request again, with its outcome. Returns the revision. A task that another process has
+/// gone on with keeps the one of that process.
+pub(crate) async fn keep_talk(store: &TaskStore, task: &Task) -> Option<i64> {
+    let (Some(durable), Some(expected)) = (open_store::durable(store).await, task.keep.revision) else {
+        return task.keep.revision;
+    };
+    let (mut state, phase) = (RunState::of(task, None), task.keep.phase);
+    if phase != Phase::Executing {
+        state.counted.concluded();
+    }
+    let kept = save(&durable, &state, messages(task, phase), phase, Some(expected)).await;
+    open_store::or_tell(&store.events, &durable, kept).flatten().or(task.keep.revision)
+}
+
 /// The messages to and from a task's model, for the process that goes on with it.
-fn messages(conversation: &Conversation) -> KeptTalk {
+fn messages(task: &Task, phase: Phase) -> KeptTalk {
+    // A request without a plan can be asked on after its end.
+    if phase == Phase::Completed && task.work.mode != Mode::Simple {
+        return KeptTalk::Nothing;
+    }
+    let conversation = &task.conversation;
     serde_json::to_value(StoredConversation::of(conversation)).map_or(KeptTalk::Nothing, KeptTalk::This)
 }
 

@@ -79,7 +79,8 @@ impl Drop for ShownQuestion<'_> {
     fn drop(&mut self) {
         self.approvals.open().take();
         let choice = self.answer.as_ref().map(UserAnswer::choice);
-        self.approvals.events.emit(None, TaskEvent::Answered { choice });
+        let words = self.answer.as_ref().and_then(UserAnswer::words);
+        self.approvals.events.emit(None, TaskEvent::Answered { choice, words });
     }
 }
 

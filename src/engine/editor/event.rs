@@ -65,6 +65,9 @@ pub struct Exchange {
     /// The lines that were shown beside it as it ran, in order; empty for one of an older program.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shown: Vec<ShownPart>,
+    /// The summary of its end, or of what it had changed when it failed; empty for one of an older program.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub outcome: String,
     /// The last results of its tools.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) results: Vec<LastResult>,
@@ -85,6 +88,18 @@ pub enum ShownPart {
     },
     /// A line of progress, such as words of the user for the running task.
     Note { text: String },
+    /// The estimate of the request.
+    Risk { text: String },
+    Question {
+        text: String,
+        options: Vec<String>,
+        /// The text to be written, line by line.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shows: Option<String>,
+        /// `2. allow exactly this`, or the words of the user; absent without an answer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<String>,
+    },
 }
 
 /// The result of a call, as its line shows it.

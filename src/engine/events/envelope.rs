@@ -53,6 +53,9 @@ pub enum TaskEvent {
     Answered {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         choice: Option<usize>,
+        /// The user's own words, where they were no choice.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        words: Option<String>,
     },
 }
 

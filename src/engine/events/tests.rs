@@ -88,7 +88,7 @@ fn who_comes_late_gets_the_state_and_what_comes_after() {
     assert_eq!((work.task.as_deref(), work.request.as_str(), work.mode.as_str()), (Some("t1"), "fix", "planner"));
     assert_eq!((work.model.as_str(), work.phase, work.step), ("m", Some(Phase::Executing), 2));
     assert_eq!(numbers(&mut late), Vec::<i64>::new(), "nothing twice");
-    stream.emit(None, TaskEvent::Answered { choice: Some(1) });
+    stream.emit(None, TaskEvent::Answered { choice: Some(1), words: None });
     stream.show(Event::Finished { ok: true, summary: "done".into(), answer: String::new() });
     stream.show(progress("of nothing"));
     let given: Vec<Delivery> = std::iter::from_fn(|| late.take()).collect();
@@ -195,7 +195,7 @@ fn an_event_that_is_written_and_read_is_the_same_and_folds_to_the_same() {
         amend: false,
     });
     stream.show(Event::Words { text: "ñ\u{1b}\n".into(), thought: true });
-    stream.emit(None, TaskEvent::Answered { choice: None });
+    stream.emit(None, TaskEvent::Answered { choice: None, words: None });
     let mut folded = StreamState::new("/w");
     for envelope in lock(&collector.0).iter() {
         let text = serde_json::to_string(envelope).unwrap();

@@ -60,6 +60,14 @@ impl UserAnswer {
         }
     }
 
+    /// The words of an answer that is no choice.
+    pub(crate) fn words(&self) -> Option<String> {
+        match self {
+            Self::Option(_) => None,
+            Self::Words(words) => Some(words.clone()),
+        }
+    }
+
     /// The answer to a question for consent that is no consent, for a model.
     pub(crate) fn refusal(&self, to: &str) -> String {
         match self {

@@ -1,9 +1,9 @@
-//! Notes what a task shows in the conversation beside its request: words of the model, calls with their results, lines
-//! of progress. A conversation that is opened again shows them.
+//! Notes what a task shows in the conversation beside its request: words of the model, calls with their results,
+//! questions with their answers, lines of progress. A conversation that is opened again shows them.
 
 use std::sync::Mutex;
 
-use crate::editor::event::{CallResult, Event, ShownPart};
+use crate::editor::event::{CallResult, Event, ShownPart, WaitPhase};
 use crate::events::envelope::{EventEnvelope, TaskEvent};
 use crate::events::stream::Observer;
 use sextant_base::lock::lock;
@@ -48,6 +48,10 @@ fn kept(part: ShownPart) -> Option<ShownPart> {
             Some(ShownPart::Call { step, tool, target, result })
         }
         ShownPart::Note { text } => Some(ShownPart::Note { text: short(&text) }),
+        ShownPart::Question { text, options, shows, answer } => {
+            Some(ShownPart::Question { text, options, shows: shows.as_deref().map(short), answer })
+        }
+        ShownPart::Risk { .. } => Some(part),
     }
 }
 
@@ -64,10 +68,29 @@ impl ShownTurn {
             }
             Event::Acted { step, tool, ok, text } => self.finish(*step, tool, *ok, text),
             Event::Progress { text } => self.parts.push(ShownPart::Note { text: text.clone() }),
+            Event::Phase { phase: WaitPhase::Retry, detail, .. } => {
+                self.parts.push(ShownPart::Note { text: detail.clone() });
+            }
+            Event::Risk { line, .. } => self.parts.push(ShownPart::Risk { text: line.clone() }),
+            Event::Question { text, options, shows, .. } => {
+                let (text, options, shows) = (text.clone(), options.clone(), shows.clone());
+                self.parts.push(ShownPart::Question { text, options, shows, answer: None });
+            }
             _ => return,
         }
         let over = self.parts.len().saturating_sub(LINES);
         self.parts.drain(..over);
+    }
+
+    /// Gives the last question its answer.
+    fn answer(&mut self, choice: Option<usize>, words: Option<&String>) {
+        let last = self.parts.iter_mut().rev().find_map(|part| match part {
+            ShownPart::Question { options, answer, .. } => Some((options, answer)),
+            _ => None,
+        });
+        let Some((options, answer @ None)) = last else { return };
+        let option = choice.and_then(|choice| Some(format!("{choice}. {}", options.get(choice.checked_sub(1)?)?)));
+        *answer = words.cloned().or(option);
     }
 
     /// Gives the first open call of a step its result: those of one step return in their order.
@@ -99,6 +122,12 @@ impl Observer for ShownLog {
                     now.add(event);
                 }
             }
+            TaskEvent::Answered { choice, words } => {
+                let mut now = lock(&self.now);
+                if now.task.is_some() && now.task == envelope.task {
+                    now.answer(*choice, words.as_ref());
+                }
+            }
             _ => {}
         }
     }
@@ -107,6 +136,7 @@ impl Observer for ShownLog {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::editor::event::QuestionKind;
 
     fn acting(step: u32, target: &str) -> Event {
         Event::Acting { step, tool: "read_file".into(), target: target.into(), reasoning: String::new() }
@@ -125,6 +155,33 @@ mod tests {
         let call =
             |target: &str, result| ShownPart::Call { step: 1, tool: "read_file".into(), target: target.into(), result };
         assert_eq!(turn.parts, [ShownPart::Words { text: "I look".into() }, call("a.py", result), call("b.py", None)]);
+    }
+
+    #[test]
+    fn an_answer_belongs_to_the_last_question_by_its_number_or_in_words() {
+        let mut turn = ShownTurn::default();
+        let question = |text: &str, answer: Option<&str>| ShownPart::Question {
+            text: text.into(),
+            options: vec!["f".into(), "g".into()],
+            shows: None,
+            answer: answer.map(str::to_owned),
+        };
+        let ask = |text: &str| Event::Question {
+            text: text.into(),
+            options: vec!["f".into(), "g".into()],
+            kind: QuestionKind::Ask,
+            shows: None,
+        };
+        turn.add(&ask("which"));
+        turn.answer(Some(2), None);
+        // A question is closed once.
+        turn.answer(None, None);
+        turn.add(&ask("why"));
+        turn.answer(Some(0), Some(&"no reason".into()));
+        turn.add(&ask("when"));
+        turn.answer(None, None);
+        let all = [question("which", Some("2. g")), question("why", Some("no reason")), question("when", None)];
+        assert_eq!(turn.parts, all);
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub(crate) fn withdraw_question(events: &EventStream, work: &TaskWork, progress:
         return;
     }
     let of = Some(work.journal.task.as_str());
-    events.emit(of, TaskEvent::Answered { choice: None });
+    events.emit(of, TaskEvent::Answered { choice: None, words: None });
     let text = format!("the question is closed: {why}");
     events.emit(of, TaskEvent::Shown { event: Event::Progress { text } });
 }

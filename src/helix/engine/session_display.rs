@@ -51,7 +51,7 @@ impl Shower {
                 look_at_changes(engine);
                 engine.look_at_blocks(engine.answers.page.uri());
             }
-            TaskEvent::Answered { choice } => {
+            TaskEvent::Answered { choice, .. } => {
                 self.turn.iter().for_each(|turn| turn.asks(false));
                 engine.question.close(engine, choice);
             }

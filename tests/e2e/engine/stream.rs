@@ -199,7 +199,7 @@ async fn a_plan_that_asks_is_told_with_its_document_its_question_and_the_answer(
     assert!(end(&engine, ending));
     let first = same(&mut engine, first, second);
     assert_eq!(first.state().question, None, "it was answered");
-    assert!(first.given.iter().any(|envelope| envelope.event == TaskEvent::Answered { choice: Some(4) }));
+    assert!(first.given.iter().any(|envelope| envelope.event == TaskEvent::Answered { choice: Some(4), words: None }));
     assert!(first.given.iter().any(|envelope| envelope.event == TaskEvent::StepBegan { step: 1 }));
     let facts: Vec<&TaskFact> = first
         .given
@@ -246,7 +246,10 @@ async fn a_question_in_the_middle_of_a_run_is_open_until_it_is_answered_or_nobod
         let first = same(&mut engine, first, second);
         assert_eq!(first.state().question, None);
         let choice = answers.then_some(1);
-        assert!(first.given.iter().any(|envelope| envelope.event == TaskEvent::Answered { choice }), "{choice:?}");
+        assert!(
+            first.given.iter().any(|envelope| envelope.event == TaskEvent::Answered { choice, words: None }),
+            "{choice:?}"
+        );
     }
 }
 

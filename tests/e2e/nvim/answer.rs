@@ -250,8 +250,10 @@ async fn each_result_is_below_its_call_and_a_command_is_named() {
     let of = |text: &str| (lines[at(text)], lines[at(text) + 1]);
     assert_eq!(of("1. "), ("1. read_file a.py", "   2 lines"), "{shown}");
     assert_eq!(of("1.2 "), ("1.2 read_file b.py", "   1 line"), "{shown}");
-    let (call, result) = of("1.3 ");
+    let (call, _) = of("1.3 ");
     assert_eq!(call, "1.3 run_command no-such-program -q \"two words\"", "{shown}");
+    // The answer to its question comes before its result.
+    let (_, result) = of("> 1. ");
     assert!(result.starts_with("   ✗ ") && result.contains("no-such-program"), "{shown}");
     assert!(!shown.contains("risk "), "an answer costs and breaks nothing: {shown}");
     // The bar has the tokens of the last answer too.

@@ -461,3 +461,37 @@ async fn the_end_of_a_reopened_conversation_is_in_sight_and_stands_there_once() 
     let last = "vim.fn.getline('.') ~= '' and vim.fn.getline(vim.fn.line('w$')) ~= ''";
     assert!(holds(&nvim, last).await, "{}", nvim.screen.text());
 }
+
+/// The lines of a conversation without the blank ones, and without those that hold only while it runs.
+fn lasting(window: &str) -> Vec<String> {
+    let is_kept = |line: &&str| !line.trim().is_empty() && !line.contains(":AgentAnswer with a number");
+    window.lines().filter(is_kept).map(|line| line.trim_end().to_owned()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_that_is_opened_again_shows_its_questions_their_answers_and_its_outcome() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let ask = calls("I ask.", &[("ask_user", json!({"question": "Which one do you mean?", "options": ["f", "g"]}))]);
+    let run = |name: &str| calls("I run it.", &[("run_command", json!({"command": ["touch", name]}))]);
+    let edit = calls("I change f.", &[("edit_file", change("a.py", "return 1", "return 11"))]);
+    let server = ModelServer::start([ask, run("made"), run("other"), edit, says("It is done.")]).await;
+    let with = options(&server).replacen("model = 'm'", "model = 'm', style = 'conversation', context = 64000", 1);
+    let mut first = Nvim::open_on_screen(&project, &with, &["ruff"], "a.py").await;
+    first.command_until("AgentAsk change it", "SextantQuestion").await;
+    first.command_until("AgentAnswer 1", "SextantQuestion").await;
+    first.command_until("AgentAnswer 1", "SextantQuestion").await;
+    let live = first.answered("Run `touch other`").await;
+    // The result of the command stands below the answer, in sight.
+    assert!(live.contains("> 1. run it once\n   touch made: exit status 0"), "{live}");
+    first.task("AgentAnswer not this one").await;
+    let ran = first.answered("changed a.py").await;
+    for part in ["? Which one do you mean?", "> 1. f", "> 1. run it once", "> not this one"] {
+        assert!(ran.contains(part), "{part}: {ran}");
+    }
+    drop(first);
+    let nvim = Nvim::open_on_screen(&project, &with, &["ruff"], "a.py").await;
+    nvim.command_shows("AgentLog", "change it").await;
+    nvim.keys("<CR>").await;
+    let again = nvim.answered("tokens in 5 calls").await;
+    assert_eq!(lasting(&again), lasting(&ran), "{again}");
+}
