@@ -19,6 +19,8 @@ local own = false
 local asked_first = nil
 -- True if the running task has changed a file.
 local changed = false
+-- True from an edit to the result of its call.
+local edited = false
 -- True if the answer has words or results of the running task.
 local answers = false
 -- The level and the reasons of the estimate that the answer shows.
@@ -204,7 +206,14 @@ local renderers = {
     status.phase(event.tool, event.target)
     calls.begin(event)
   end,
-  acted = calls.finish,
+  acted = function(event)
+    calls.finish(event)
+    -- Only now it is known what an edit has introduced.
+    if edited then
+      edited = false
+      require('sextant.ui.review').edited()
+    end
+  end,
   interrupted = function(event)
     local how_far = event.of > 0 and (', %d of %d done'):format(event.done, event.of) or ''
     local text = ('a task was interrupted%s; :AgentResume goes on: “%s”; :AgentUndo takes it back'):format(
@@ -228,7 +237,7 @@ local renderers = {
   end,
   edited = function(event)
     require('sextant.edit.undo_completion').touched(event.symbols)
-    changed = true
+    changed, edited = true, true
     require('sextant.ui.review').edited()
     emit('SextantEdited', event)
   end,

@@ -12,6 +12,7 @@ use crate::editor::event::QuickfixEntry;
 use crate::editor::{Document, FileEdit};
 use crate::memory::{self, mode_of};
 use crate::plan::work_mode::Mode;
+use crate::run::finish;
 use crate::state::edit_service::EditService;
 use crate::state::request::Request;
 use crate::state::review::review_hunk::{ReviewHunk, ReviewedFile, shown};
@@ -162,8 +163,7 @@ fn text_of<'a>(texts: &'a [Document], path: &str) -> &'a str {
 }
 
 async fn state(service: &EditService, texts: &[Document]) -> ReviewState {
-    let introduced: Vec<QuickfixEntry> =
-        service.hub.listed.lock().await.iter().flat_map(|listed| listed.entries.clone()).collect();
+    let introduced = finish::introduced_by_now(service).await;
     let review = service.store.review.now();
     let file = |path: &String| -> Vec<QuickfixEntry> {
         introduced.iter().filter(|entry| entry.path == *path).cloned().collect()

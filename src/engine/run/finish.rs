@@ -231,6 +231,20 @@ pub(crate) async fn introduced_so_far(edits: &EditService, task: &str) -> Option
     Some(verdict.new_from(edits.workspace.config.diagnostics.severity_floor).map(render::entry).collect())
 }
 
+/// The introduced diagnostics in the files of the workspace: those of the lists, and of the task that runs.
+pub(crate) async fn introduced_by_now(edits: &EditService) -> Vec<QuickfixEntry> {
+    let task = lock(&edits.making.running).task.clone();
+    let running = introduced_so_far(edits, &task).await.unwrap_or_default();
+    let listed = edits.hub.listed.lock().await.clone();
+    let mut all: Vec<QuickfixEntry> = listed.into_iter().flat_map(|listed| listed.entries).collect();
+    for entry in running {
+        if !all.contains(&entry) {
+            all.push(entry);
+        }
+    }
+    all
+}
+
 /// The new diagnostics, a line for each theme, where there are more than fit a glance.
 async fn themes(shown: &[LocatedDiagnostic]) -> Vec<String> {
     if shown.len() <= GLANCE {

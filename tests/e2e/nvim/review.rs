@@ -1,5 +1,9 @@
 //! `:AgentReview` and `:AgentDiff`: hunks in the code, decisions by key, what survives a restart, what the agent hears.
 
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+
 use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
@@ -763,4 +767,22 @@ async fn the_end_of_a_task_that_no_window_shows_stays_beside_the_count_of_its_re
     nvim.screen.shows(" · reviewed 1 of 2").await;
     assert!(nvim.screen.text().contains("Sextant: undone"), "{}", nvim.screen.text());
     assert!(!nvim.prompts().await, "{}", nvim.screen.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_of_a_running_task_is_shown_with_what_it_introduced() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let go = Arc::new(Notify::new());
+    let held = Reply::Held(Box::new(edit("return 1", "return undefined_name", true)), Arc::clone(&go));
+    let server = ModelServer::start([edit("return 2", "return 22", true), held, Reply::Stall("{".into())]).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.command("AgentAsk! change f and g").await;
+    server.requests_seen(2).await;
+    nvim.command("AgentReview").await;
+    counts(&nvim, 0, 1).await;
+    go.notify_one();
+    server.requests_seen(3).await;
+    counts(&nvim, 0, 2).await;
+    nvim.screen.shows("▎new: f: ").await;
+    nvim.failed_task("AgentStop").await;
 }
