@@ -7,6 +7,7 @@ use crate::memory::keep;
 use crate::plan::user_question::Question;
 use crate::plan::work_mode::Phase;
 use crate::plan::{Plan, StepState, plan_event};
+use crate::planner::step_judgement::ASKS;
 use crate::planner::step_result;
 use crate::run::finish;
 use crate::run::unfit_ending::CameTo;
@@ -59,8 +60,9 @@ pub(crate) fn words(done: usize, all: usize, replans: u32, failed: &[FailedStep]
         out.push_str(&format!(", replanned {times}"));
     }
     for FailedStep { step, title, reason, .. } in failed.iter().filter(|step| !step.replaced).take(LISTED) {
-        let english = format!(". Step {step} (“{title}”) failed: {reason}");
-        out.push_str(&english);
+        // A question is no failure, though the step is to be done again.
+        let failed = if reason.starts_with(ASKS) { "" } else { "failed: " };
+        out.push_str(&format!(". Step {step} (“{title}”) {failed}{reason}"));
     }
     out
 }
@@ -154,4 +156,19 @@ pub(crate) async fn end_waiting(session: &Session, phase: Phase, events: &mut Ve
     };
     durable::keep_task(&session.store, task, Some(plan), phase).await;
     Ok(end_run(&session.edits, session.model.as_ref(), plan, task, phase, false, events).await)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_that_asks_did_not_fail() {
+        let step =
+            |reason: &str| FailedStep { step: 2, title: "Compare".into(), reason: reason.into(), replaced: false };
+        let said = words(1, 3, 0, &[step("asks: Which one?")]);
+        assert_eq!(said, "1 of 3 steps done. Step 2 (“Compare”) asks: Which one?");
+        let said = words(1, 3, 0, &[step("ran out of steps")]);
+        assert_eq!(said, "1 of 3 steps done. Step 2 (“Compare”) failed: ran out of steps");
+    }
 }

@@ -74,6 +74,9 @@ pub(crate) fn facts_after(config: &Config, task: &Task, tried: &EndedTry<'_>) ->
     }
 }
 
+/// Begins the outcome of a step that waits for an answer of the user's.
+pub(crate) const ASKS: &str = "asks: ";
+
 /// The judgement of a step: new errors and unmet checks mean that it failed, even when it claims success.
 pub(crate) fn judge_edit(config: &Config, task: &Task, tried: EndedTry<'_>, facts: StepReport) -> Tried {
     let EndedTry { step, mark, ended, parts, verdict, findings, before, texts, .. } = tried;
@@ -88,7 +91,7 @@ pub(crate) fn judge_edit(config: &Config, task: &Task, tried: EndedTry<'_>, fact
     if let Ended::Objected(objection) = ended {
         let outcome = match objection.question.is_empty() {
             true => format!("the model objects: {}", objection.reason),
-            false => format!("asks: {}", headline(&objection.question)),
+            false => format!("{ASKS}{}", headline(&objection.question)),
         };
         let mut tried = failed(StepError::ModelObjected, outcome);
         tried.facts.objection = Some(objection.reason.clone());
