@@ -130,6 +130,7 @@ local KEYS = {
     '<Tab>',
     function(actions)
       if steps.toggle(0) then
+        require('sextant.ui.plan_cut').mark(vim.api.nvim_get_current_buf())
         require('sextant.ui.plan_view').fill()
       else
         actions.toggle_reason()

@@ -117,6 +117,28 @@ function M.title_width()
   return M.size() - api.nvim_strwidth(title(''))
 end
 
+---@type integer? the float, which shows the plan or its text
+local floating
+
+-- The user may make a split of it.
+---@param win integer
+---@return boolean
+local function is_floating(win)
+  return win == floating and api.nvim_win_is_valid(win) and api.nvim_win_get_config(win).relative ~= ''
+end
+
+--- The columns of the narrowest window that shows the plan. The float may not be open yet, or have its width of before a
+--- resize.
+---@return integer
+function M.columns()
+  local width
+  for _, win in ipairs(scratch.windows('plan')) do
+    local own = is_floating(win) and float_width() or api.nvim_win_get_width(win)
+    width = math.min(width or own, own)
+  end
+  return width or (M.size())
+end
+
 ---@param lines integer of its text
 ---@param row integer
 ---@param words string
@@ -155,8 +177,6 @@ function M.furnish(win)
   require('sextant.ui.plan_steps').fold_in(win)
 end
 
----@type integer? the float, which shows the plan or its text
-local floating
 ---@type string? the room of the text when it was laid out
 local laid_out
 ---@type fun()?
@@ -166,13 +186,6 @@ local lay_out_again
 ---@param run fun()
 function M.on_other_room(run)
   lay_out_again = run
-end
-
--- The user may make a split of it.
----@param win integer
----@return boolean
-local function is_floating(win)
-  return win == floating and api.nvim_win_is_valid(win) and api.nvim_win_get_config(win).relative ~= ''
 end
 
 -- A file that is opened in the float would lie over the code.
@@ -297,7 +310,15 @@ end
 ---@param keys string
 function M.fit(buf, words, keys)
   laid_out = room_now()
-  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+  local wins = vim.fn.win_findbuf(buf)
+  -- The rows of the text depend on the columns, and on the marks in it.
+  for _, win in ipairs(vim.tbl_filter(is_floating, wins)) do
+    api.nvim_win_set_width(win, float_width())
+  end
+  if buf == scratch.find('plan') then
+    require('sextant.ui.plan_cut').mark(buf, M.columns())
+  end
+  for _, win in ipairs(wins) do
     local floats = is_floating(win)
     if floats or is_split() and #api.nvim_tabpage_list_wins(0) > 1 then
       room.fit(win, wanted(buf, win))

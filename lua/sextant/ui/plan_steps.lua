@@ -196,15 +196,6 @@ local function short(path, shared)
   return rest ~= '' and rest or vim.fs.basename(path)
 end
 
--- The columns of the narrowest window that shows the text.
-local function columns()
-  local width = vim.o.columns
-  for _, win in ipairs(require('sextant.ui.scratch').windows('plan')) do
-    width = math.min(width, api.nvim_win_get_width(win))
-  end
-  return width
-end
-
 -- The names that a width has room for: all, or the first ones and the number of the others.
 ---@param names string[]
 ---@param width integer
@@ -288,13 +279,14 @@ local MARK = 6
 ---@param buf integer
 ---@param running? integer the number of the step that runs
 ---@param risk? sextant.Risk
-function M.draw(buf, running, risk)
+---@param width integer the columns for a line
+function M.draw(buf, running, risk, width)
   api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
   local steps, paths = steps_of(buf), {}
   for _, step in ipairs(steps) do
     vim.list_extend(paths, step.symbols)
   end
-  local shared, width = common(paths), columns()
+  local shared = common(paths)
   local function put(line, column, text, more, note)
     -- A folded line shows inline text alone.
     local words = { { text, 'SextantHint' }, { note or '', 'SextantWarning' } }
@@ -320,7 +312,7 @@ function M.draw(buf, running, risk)
   local risky = risk and ('risk %s: %s'):format(risk.level, table.concat(risk.reasons, '; ')) or ''
   for at, line in ipairs(#steps > 0 and api.nvim_buf_get_lines(buf, 0, steps[1].first, false) or {}) do
     if line:find('^# ') then
-      local place = shared ~= '' and ('  in ' .. shared) or ''
+      local place = shared ~= '' and (' in ' .. shared) or ''
       put(at, #line, place .. note(risky, width - api.nvim_strwidth(line .. place)))
       break
     end

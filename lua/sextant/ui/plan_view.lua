@@ -101,6 +101,7 @@ local function fold_later(buf)
           steps.unfold(buf, win, numbers)
         end
       end
+      require('sextant.ui.plan_cut').mark(buf)
     end),
   })
 end

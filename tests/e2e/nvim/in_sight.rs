@@ -129,7 +129,7 @@ async fn a_plan_shows_its_reasons_and_its_risk_and_repeats_no_folder() {
     let (_project, _server, mut nvim) = started(&files, vec![plan("", &steps)], "", SIZES[0]).await;
     nvim.command_until("AgentPlan! change all prices", "SextantPlan").await;
     let shown = [
-        "# change all prices  in src/shop/  · risk high: the whole workspace",
+        "# change all prices in src/shop/  · risk high: the whole workspace",
         "- [ ] Change cart.py twice  cart.py::f  · asked → changed",
         "- [ ] Tidy it  money.py::g  · asked → changed",
     ];

@@ -525,3 +525,52 @@ async fn a_reason_that_is_unfolded_is_in_sight() {
     nvim.screen.shows("and that is the end").await;
     nvim.screen.shows("# Seven changes").await;
 }
+
+/// Waits until each row of the plan's float ends with its text or with a mark, and none is empty at the end.
+async fn is_fitted(nvim: &Nvim, columns: usize, parts: &[&str]) {
+    for part in parts {
+        nvim.screen.shows(part).await;
+    }
+    let rows = "local win = vim.fn.bufwinid('sextant://plan')
+        return vim.api.nvim_win_get_height(win) - vim.api.nvim_win_text_height(win, {}).all";
+    assert_eq!(nvim.lua::<i64>(rows).await, 0, "{}", nvim.screen.text());
+    let screen = nvim.screen.text();
+    let rows: Vec<&str> = screen.lines().filter_map(|row| row.split('│').nth(1)).map(str::trim_end).collect();
+    let whole = |row: &&&str| row.chars().count() < columns || row.ends_with('…');
+    assert_eq!(rows.iter().filter(whole).count(), rows.len(), "{screen}");
+    assert_eq!(rows.iter().filter(|row| !row.is_empty() && !row.starts_with(['#', '-', 'a'])).count(), 0, "{screen}");
+    assert!(rows.last().is_some_and(|row| row.starts_with("- [ ] ")), "{screen}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_line_of_a_plan_fits_at_its_opening_when_it_is_shown_again_and_after_a_resize() {
+    let text: String = (1..5).map(|n| format!("def total_{n}() -> int:\n    return {n}\n\n\n")).collect();
+    let project = Project::new(&[("src/shop/report.py", &text)]);
+    let step = |title: &str, symbol: &str| json!({"title": title, "symbols": [format!("src/shop/report.py::{symbol}")], "because": "a product may be missing in the report", "expect": "its sku is shown with the price"});
+    let long = "apply `Ruff (F541): Remove extraneous f prefix` to each of the lines that are written there by hand";
+    let steps = [
+        step("show the sku where no product is found", "total_1"),
+        step(long, "total_2"),
+        step("ab", "total_3"),
+        step("ac", "total_4"),
+    ];
+    let plan = json!({"title": "Make all the totals robust", "reason": "asked", "steps": steps, "confidence": 1});
+    let server = ModelServer::start([Reply::Json(plan)]).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "src/shop/report.py").await;
+    nvim.command_until("AgentPlan! change all", "SextantPlan").await;
+    let narrow =
+        ["# Make all the totals robust in src/shop/report.py  · risk ", "- [ ] total_2 apply `Ruff", " each of …"];
+    is_fitted(&nvim, 74, &narrow).await;
+    nvim.keys("q").await;
+    nvim.screen.hides("- [ ]").await;
+    nvim.command("AgentPlan").await;
+    is_fitted(&nvim, 74, &narrow).await;
+    nvim.resize(100, 24).await;
+    is_fitted(&nvim, 94, &["- [ ] total_2 apply `Ruff", "lines that are …"]).await;
+    nvim.resize(80, 24).await;
+    is_fitted(&nvim, 74, &narrow).await;
+    // The details have the title whole.
+    nvim.command("call search('apply')").await;
+    nvim.keys_show("<Tab>", "written there by hand").await;
+    assert!(!nvim.screen.text().contains("each of …"), "{}", nvim.screen.text());
+}
