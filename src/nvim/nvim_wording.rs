@@ -27,7 +27,7 @@ fn hint(code: HintCode) -> &'static str {
         HintCode::Undo => ":AgentUndo takes it back",
         HintCode::UndoRest => ":AgentUndo! takes back all the rest",
         HintCode::UndoOwn => "`u` undoes the rest",
-        HintCode::UndoByHand => "`u` undoes it",
+        HintCode::UndoByHand => "`u` undoes your change first; :AgentUndo! leaves it",
         HintCode::Redo => ":AgentRedo brings back what was undone last",
         HintCode::Stop => ":AgentStop stops it",
         HintCode::Resume => ":AgentResume goes on with it",

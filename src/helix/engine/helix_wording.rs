@@ -16,7 +16,7 @@ fn hint(code: HintCode) -> &'static str {
         HintCode::Undo => "agent.undo takes it back",
         HintCode::UndoRest => "space a: undo the rest",
         HintCode::UndoOwn => "`u` undoes the rest",
-        HintCode::UndoByHand => "`u` undoes it",
+        HintCode::UndoByHand => "`u` undoes your change first",
         HintCode::Redo => "agent.redo brings it back",
         HintCode::Stop => "agent.stop stops it",
         HintCode::Resume => "agent.resume goes on with it",
@@ -114,7 +114,7 @@ mod tests {
         };
         assert_eq!(
             refused("src/price.py::total (line 11)", HintCode::UndoByHand),
-            "nothing was undone: price.py::total (line 11) was changed since (`u` undoes it)"
+            "nothing was undone: total was changed since (`u` undoes your change first)"
         );
         assert_eq!(
             refused("src/shop/report.py::Report::line (line 36)", HintCode::UndoRest),
@@ -124,7 +124,10 @@ mod tests {
             refused("src/a.py::f (line 3), src/b.py::g (line 8)", HintCode::UndoRest),
             "nothing was undone: f and 1 more were changed since (space a: undo the rest)"
         );
-        assert_eq!(refused("a.py", HintCode::UndoByHand), "nothing was undone: a.py was changed since (`u` undoes it)");
+        assert_eq!(
+            refused("a.py", HintCode::UndoByHand),
+            "nothing was undone: a.py was changed since (`u` undoes your change first)"
+        );
     }
 
     #[test]

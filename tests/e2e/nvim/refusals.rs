@@ -149,3 +149,23 @@ async fn a_refused_undo_names_its_outcome_and_the_way_out_in_any_width() {
     let text = nvim.text().await;
     assert!(text.contains("return 12") && text.contains("return 3"), "{text}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_undo_without_a_rest_names_the_command_that_leaves_it_as_it_is() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start([step("edit_file", change("a.py", "return 1", "return 11"), false)]).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.command("set laststatus=2 ruler showcmd").await;
+    nvim.task("AgentAsk! change f").await;
+    nvim.command("wincmd t | only | %s/return 11/return 12/").await;
+    for (columns, shown) in [
+        (80, "Sextant: nothing was undone: a.py::f was changed since → :AgentUndo!"),
+        (160, "a.py::f (line 2) was changed since → `u` undoes your change first; :AgentUndo! leaves it"),
+    ] {
+        nvim.resize(columns, 24).await;
+        nvim.failed_task("AgentUndo").await;
+        nvim.screen.shows(shown).await;
+    }
+    nvim.task("AgentUndo!").await;
+    assert!(nvim.text().await.contains("return 12"), "{}", nvim.text().await);
+}
