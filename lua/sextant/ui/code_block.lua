@@ -5,6 +5,7 @@ local api = vim.api
 ---@class sextant.CodeBlock
 ---@field block string its text, without the fence and the fence's indentation
 ---@field language string the word behind the fence; may be empty
+---@field mentioned string the `FILE::SYMBOL` that the words above it name last; may be empty
 
 ---@class sextant.BlockWish : sextant.CodeBlock
 ---@field target string `FILE::SYMBOL`; empty where the engine finds it
@@ -16,6 +17,22 @@ local api = vim.api
 ---@type sextant.BlockWish?
 local wanted = nil
 local asked = 0
+
+-- The name of a symbol in the words above a block: in its turn, and below the block before.
+---@param lines string[]
+---@param first integer
+---@param floor integer the last line of the block before
+---@return string
+local function mentioned(lines, first, floor)
+  local number, last = first - 1, nil
+  while number > floor and not last and not lines[number]:find('^# ') do
+    for name in lines[number]:gmatch('[%w_./-]+::[%w_:.]*[%w_]') do
+      last = name
+    end
+    number = number - 1
+  end
+  return last or ''
+end
 
 -- Every block of these lines, with its first and last line, the fences among them. One that is open yet goes to the end.
 ---@param lines string[]
@@ -40,8 +57,11 @@ local function blocks(lines)
     end
   end
   all[#all + 1] = open
+  local floor = 0
   return vim.tbl_map(function(one)
-    local found = { block = table.concat(one.lines, '\n'), language = one.word }
+    local above = mentioned(lines, one.first, floor)
+    floor = one.last
+    local found = { block = table.concat(one.lines, '\n'), language = one.word, mentioned = above }
     return { first = one.first, last = one.last, found = found }
   end, all)
 end

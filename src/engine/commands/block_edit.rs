@@ -28,6 +28,7 @@ use sextant_text::edits::hunks;
 use sextant_text::symbols::language::{self, Language};
 use sextant_text::symbols::outline::Outline;
 use sextant_text::symbols::symbol_path::SymbolPath;
+use sextant_text::symbols::whole_word::holds_word;
 
 /// Bytes of the longest block, as of a request.
 const LONGEST: usize = 64 << 10;
@@ -45,6 +46,8 @@ pub struct BlockRequest {
     pub line: usize,
     /// `FILE::SYMBOL`, as the user wants it; empty where the block and the cursor decide.
     pub target: String,
+    /// The `FILE::SYMBOL` that the words above the block name last; may be empty.
+    pub mentioned: String,
 }
 
 /// The target that was found for a block, for the user to confirm.
@@ -127,6 +130,9 @@ pub(crate) async fn block_edit(workspace: &Workspace, request: &BlockRequest) ->
     if is_settled || named.is_some() || !request.target.is_empty() {
         return found;
     }
+    if let Some(mentioned) = mentioned(workspace, request).await {
+        return Ok(mentioned);
+    }
     let own = found.as_ref().ok().map(|found| found.document.text.clone());
     let (root, asked) = (workspace.root.clone(), request.clone());
     let look = move || block_home::defined(&root, &asked, own.as_deref());
@@ -135,6 +141,17 @@ pub(crate) async fn block_edit(workspace: &Workspace, request: &BlockRequest) ->
         Some(elsewhere) => in_file(workspace, &elsewhere).await.or(found),
         None => found,
     }
+}
+
+/// The edit of the symbol that the words above a block name, if that exists and the block has its name.
+async fn mentioned(workspace: &Workspace, request: &BlockRequest) -> Option<BlockEdit> {
+    let path = target::written(&workspace.root, &request.mentioned);
+    let name = path.names.rsplit("::").next().filter(|name| !name.is_empty() && !path.file.is_empty())?;
+    if !holds_word(&request.block, name) {
+        return None;
+    }
+    let request = BlockRequest { target: request.mentioned.clone(), ..request.clone() };
+    in_file(workspace, &request).await.ok().filter(|found| !found.target.is_new)
 }
 
 /// The edit of the file at the cursor, or of the target's.

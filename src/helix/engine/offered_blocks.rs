@@ -147,6 +147,7 @@ impl OfferedBlocks {
             path,
             line: line.unwrap_or(1),
             target: target.to_owned(),
+            mentioned: block.mentioned.clone(),
         }
     }
 }

@@ -18,6 +18,7 @@ struct BlockParams {
     block: String,
     language: String,
     target: String,
+    mentioned: String,
     /// True once the user has seen the target, and the characters that the window does not show.
     confirmed: bool,
 }
@@ -68,7 +69,7 @@ impl NvimDoor {
     }
 
     fn block(&self, given: &GivenRequest) -> Result<MeantBlock, Failure> {
-        let BlockParams { id, block, language, target, confirmed } = given.own()?;
+        let BlockParams { id, block, language, target, mentioned, confirmed } = given.own()?;
         let place = &given.place;
         let written = self.channel().and_then(|channel| lock(&channel.written).block(&block));
         let WrittenBlock { text, marks } = written.ok_or_else(|| {
@@ -76,7 +77,7 @@ impl NvimDoor {
             Failure::user(message, "ask for the block again; nothing was written")
         })?;
         let path = if place.buftype.is_empty() { place.path.clone() } else { String::new() };
-        let request = BlockRequest { block: text, language, path, line: place.line, target };
+        let request = BlockRequest { block: text, language, path, line: place.line, target, mentioned };
         Ok(MeantBlock { request, id, marks, confirmed })
     }
 }

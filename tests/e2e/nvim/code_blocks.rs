@@ -365,3 +365,17 @@ async fn a_block_of_a_symbol_that_another_file_defines_is_for_that_file() {
         assert_eq!(project.read("cart.py"), cart);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_method_of_another_file_is_offered_where_the_words_above_the_block_name_it() {
+    let other = "class Coupon:\n    def applies(self) -> bool:\n        return True\n";
+    let project = Project::new(&[("cart.py", CART), ("money.py", other)]);
+    let block = "    def applies(self) -> bool:\n        return False\n";
+    let server = server(&format!("It is in `money.py::Coupon::applies`. {}", shows(block))).await;
+    let mut nvim = answered(&project, &server, &["ruff"]).await;
+    press(&nvim, "(replaces it): money.py::Coupon::applies").await;
+    nvim.keys("<CR>").await;
+    nvim.finished().await;
+    assert_eq!(project.read("money.py"), other.replace("True", "False"));
+    assert_eq!(project.read("cart.py"), CART);
+}
