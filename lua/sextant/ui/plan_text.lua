@@ -162,11 +162,7 @@ function M.checked(faults)
   local first = faults[1]
   reveal(buf, first.line)
   say.say(
-    ('%s in the plan, which stays as it was; line %d: %s'):format(
-      say.counted(#faults, 'fault'),
-      first.line,
-      first.message
-    ),
+    ('%s; the plan stays as it was. Line %d: %s'):format(say.counted(#faults, 'fault'), first.line, first.message),
     vim.log.levels.ERROR
   )
   return false
