@@ -146,7 +146,7 @@ fn marked(symbols: &[SymbolPath], whole: bool) -> String {
 pub fn read(text: &str) -> (Plan, Vec<DocumentFault>) {
     let mut plan = Plan::default();
     let mut problems = Vec::new();
-    let (mut titled, mut given) = (false, Vec::new());
+    let (mut titled, mut unreadable, mut given) = (false, false, Vec::new());
     for (index, raw) in text.lines().enumerate() {
         let mut problem = |message: String| problems.push(DocumentFault { line: index + 1, message });
         let content = without_leftovers(raw.trim());
@@ -173,12 +173,15 @@ pub fn read(text: &str) -> (Plan, Vec<DocumentFault>) {
                 Err(message) => {
                     // The details below it are those of a step that cannot be read, and no second ones of the step before.
                     given.clear();
+                    unreadable = true;
                     problem(message);
                 }
             }
         } else if let Some(item) = item_of(content) {
             match plan.steps.last_mut() {
                 Some(step) => detail(step, &mut given, item).unwrap_or_else(problem),
+                // A detail of the first step, whose own line has its fault.
+                None if unreadable => {}
                 None => problem("this stands before the first step".to_owned()),
             }
         } else if plan.steps.is_empty() {

@@ -241,7 +241,7 @@ async fn the_plan_is_edited_as_text_and_faults_stand_on_their_lines() {
     assert!(nvim.lua::<bool>("return vim.bo.modified").await, "the text is kept");
     let fault: String = nvim.lua("return vim.diagnostic.get(0)[1].message:sub(1, 30)").await;
     nvim.screen.shows(&format!("── {fault}")).await;
-    nvim.screen.shows("Sextant: 4 faults; the plan stays as it was. Line 5: [q] is").await;
+    nvim.screen.shows("Sextant: 1 fault; the plan stays as it was. Line 5: [q] is").await;
     nvim.command("%s/\\[q\\] change f/[ ] change f with care/").await;
     let document = nvim.command_until("write", "SextantPlan").await;
     assert!(document["markdown"].as_str().unwrap().contains("change f with care"), "{document}");

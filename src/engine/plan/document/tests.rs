@@ -113,6 +113,14 @@ fn what_an_editor_leaves_of_its_pairs_belongs_to_no_line() {
 }
 
 #[test]
+fn a_first_step_that_cannot_be_read_is_one_fault() {
+    let lines = |text: &str| read(text).1.into_iter().map(|fault| fault.line).collect::<Vec<_>>();
+    let details = "  - symbols: `a.py::f`\n  - because: asked\n";
+    assert_eq!(lines(&format!("# T\n\n- [q] change f\n{details}")), [3]);
+    assert_eq!(lines(&format!("# T\n\n{details}- [ ] change f\n")), [3, 4]);
+}
+
+#[test]
 fn each_detail_has_its_problem() {
     for (detail, wanted) in [
         ("kind: dance", "not a kind"),
