@@ -33,6 +33,8 @@ async fn answered(project: &Project, server: &ModelServer, servers: &[&str]) -> 
 async fn press(nvim: &Nvim, prompt: &str) {
     nvim.command("AgentShow").await;
     nvim.command("call search('^```', 'bW') | normal! k").await;
+    // The screen may show the prompt of before yet.
+    nvim.screen.hides("Apply the block to this symbol").await;
     nvim.keys_show("gp", prompt).await;
 }
 
