@@ -115,7 +115,8 @@ impl Screen {
         self.until(text, |screen| !screen.contains(text)).await;
     }
 
-    async fn until(&self, what: &str, holds: impl Fn(&str) -> bool) {
+    /// Waits until this holds of the screen.
+    pub async fn until(&self, what: &str, holds: impl Fn(&str) -> bool) {
         let deadline = tokio::time::Instant::now() + PATIENCE;
         loop {
             let drawn = self.drawn.notified();
