@@ -38,6 +38,16 @@ pub(crate) fn resumable(mut failure: Failure) -> Failure {
     failure
 }
 
+/// The same for the run of a plan. A stopped plan waits: it is gone on with, not asked for again.
+pub(crate) fn resumable_plan(failure: Failure, changed: bool) -> Failure {
+    let failure = if changed { failure } else { failure.without_change() };
+    match failure.kind {
+        FailureKind::Cancelled if changed => Failure { hint: failure.hint.and(HintCode::Resume), ..failure },
+        FailureKind::Cancelled => Failure { hint: HintCode::Resume.into(), ..failure },
+        _ => resumable(failure),
+    }
+}
+
 /// The failed steps of a plan with their reasons; those before the last new plan are replaced by it.
 pub(crate) fn failed_steps(plan: &Plan, replaced: usize) -> Vec<FailedStep> {
     let steps = plan.steps.iter().enumerate().filter(|(_, step)| step.state == StepState::Failed);
@@ -161,6 +171,20 @@ pub(crate) async fn end_waiting(session: &Session, phase: Phase, events: &mut Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stopped_plan_names_how_to_go_on() {
+        let still = resumable_plan(Failure::cancelled(), false);
+        assert_eq!(
+            (still.message.as_str(), still.hint.codes()),
+            ("stopped, nothing was changed", &[HintCode::Resume][..])
+        );
+        assert_eq!(still.hint.text(), "");
+        let kept = resumable_plan(Failure::cancelled(), true);
+        assert_eq!(kept.hint.codes(), [HintCode::Undo, HintCode::Resume]);
+        let refused = resumable_plan(Failure::user("no such file", "name another one"), false);
+        assert!(refused.hint.codes().is_empty());
+    }
 
     #[test]
     fn a_step_that_asks_did_not_fail() {

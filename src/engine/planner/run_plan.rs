@@ -15,7 +15,7 @@ use crate::plan::step_errors::{StepError, Then};
 use crate::plan::user_question::Question;
 use crate::plan::work_mode::Phase;
 use crate::plan::{Plan, Step, StepState, Steps, depends, plan_event};
-use crate::planner::ending::{self, goes_on, resumable};
+use crate::planner::ending::{self, goes_on, resumable_plan};
 use crate::planner::run_step::{self, Tried};
 use crate::planner::step_result::{self, about, number, take};
 use crate::planner::{alternatives, read_only_steps, replan, step_rollback, validate_edited_plan};
@@ -105,8 +105,7 @@ pub(crate) async fn carry_out(
         ending::end_run(&session.edits, session.model.as_ref(), &mut plan, &mut task, phase, stopped, events).await;
     let changed = run_loop::may_have_changed(&session.edits.making, &task);
     *session.plans.waiting.lock().await = Some((plan, task));
-    let ran = ran.map_err(|failure| if changed { failure } else { failure.without_change() });
-    ran.map(|_| outcome).map_err(resumable)
+    ran.map(|_| outcome).map_err(|failure| resumable_plan(failure, changed))
 }
 
 /// Leaves a plan that another process has taken in its window, which shows that. Each further approval is refused too.

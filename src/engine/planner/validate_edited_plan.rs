@@ -10,6 +10,7 @@ use crate::planner::validate_plan::{self, ReadStep};
 use crate::state::edit_service::EditService;
 use crate::state::task_scope::Scope;
 use sextant_base::document_fault::DocumentFault;
+use sextant_base::failure::Failure;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// The fault of a document without a step.
@@ -32,17 +33,27 @@ impl<'t> WantedPlan<'t> {
         Self { plan, text: text.into(), faults }
     }
 
-    /// The standing plan with an open step skipped, or with one opened that failed or was skipped. `None` where no such
-    /// step has the number, counted from 1.
-    pub(crate) fn marked(standing: &Plan, number: usize, mark: StepState) -> Option<Self> {
-        let fits = |state| match mark {
-            StepState::Open => matches!(state, StepState::Failed | StepState::Skipped),
-            _ => state == StepState::Open,
-        };
+    /// The standing plan with an open step skipped, or with one opened that failed or was skipped. Steps are counted
+    /// from 1.
+    ///
+    /// # Errors
+    /// No such step has the number, or its state is another one.
+    pub(crate) fn marked(standing: &Plan, number: usize, mark: StepState) -> Result<Self, Failure> {
+        let opens = mark == StepState::Open;
+        let way = if opens { "name a step marked [!] or [-]" } else { "name a step marked [ ]" };
+        let refused = |why: &str| Failure::user(format!("step {number} {why}"), way);
         let mut plan = standing.clone();
-        let step = plan.steps.get_mut(number.checked_sub(1)?).filter(|step| fits(step.state))?;
-        step.state = mark;
-        Some(Self { text: document::write(&plan).into(), plan, faults: Vec::new() })
+        let step = number.checked_sub(1).and_then(|index| plan.steps.get_mut(index));
+        let step = step.ok_or_else(|| refused("does not exist"))?;
+        match (step.state, opens) {
+            (StepState::Failed | StepState::Skipped, true) | (StepState::Open, false) => step.state = mark,
+            (StepState::Open, true) => return Err(refused("is open already")),
+            (StepState::Skipped, false) => return Err(refused("is skipped already")),
+            (StepState::Running, _) => return Err(refused("is running")),
+            (StepState::Done, _) => return Err(refused("is done")),
+            (StepState::Failed, false) => return Err(refused("has failed, and is not run again")),
+        }
+        Ok(Self { text: document::write(&plan).into(), plan, faults: Vec::new() })
     }
 }
 

@@ -19,6 +19,9 @@ use sextant_base::plural::counted;
 /// The outcome of the open steps of a discarded plan.
 const DISCARDED: &str = "discarded";
 
+/// The word that discards each task that waits.
+const ALL: &str = "all";
+
 /// One line of the list.
 struct WaitingRow {
     task: String,
@@ -172,6 +175,9 @@ fn meant(rows: &[WaitingRow], which: &str) -> Result<String, Failure> {
     if let Some(row) = number.or_else(|| rows.iter().find(|row| row.task == which)) {
         return Ok(row.task.clone());
     }
+    if let (true, [_, _, ..]) = (which.is_empty(), rows) {
+        return Err(Failure::user(format!("{} wait", counted(rows.len(), "task")), "give the number of one"));
+    }
     let words = which.to_lowercase();
     let mut named = rows.iter().filter(|row| row.title.to_lowercase().contains(&words));
     match (named.next(), named.next()) {
@@ -190,22 +196,41 @@ pub(crate) async fn is_unapproved(plans: &PlanService) -> bool {
     waiting.as_ref().is_some_and(|(plan, _)| plan.steps.iter().all(|step| step.state == StepState::Open))
 }
 
-/// Discards what waits: its open steps are never run, and its changes stay. The events show the rest of the list.
+/// Discards one task that waits, or each of them: open steps are never run, and changes stay. The events show the rest of
+/// the list.
 ///
 /// # Errors
 /// Nothing that waits is meant.
 pub(crate) async fn discard(edits: &EditService, plans: &PlanService, which: &str) -> Result<Vec<Event>, Failure> {
     recover::recover_quietly(edits).await;
     let rows = rows(edits, plans).await;
-    let task = meant(&rows, which)?;
-    let title = rows.iter().find(|row| row.task == task).map(|row| row.title.clone()).unwrap_or_default();
     let mut events = Vec::new();
+    let summary = if which == ALL && !rows.is_empty() {
+        for row in &rows {
+            events.extend(discard_one(edits, plans, &row.task).await);
+        }
+        format!("discarded {}; their changes stay", counted(rows.len(), "waiting task"))
+    } else {
+        let task = meant(&rows, which)?;
+        events.extend(discard_one(edits, plans, &task).await);
+        let title = rows.iter().find(|row| row.task == task).map(|row| row.title.as_str()).unwrap_or_default();
+        format!("discarded “{title}”; what it changed stays")
+    };
+    let (markdown, entries) = page(edits, plans).await;
+    events.push(Event::Page { name: "waiting".to_owned(), markdown, entries });
+    events.push(Event::Finished { ok: true, summary, answer: String::new() });
+    Ok(events)
+}
+
+/// Discards a task. Returns its plan as it then stands, if it is the plan that waits.
+async fn discard_one(edits: &EditService, plans: &PlanService, task: &str) -> Option<Event> {
+    let mut shown = None;
     let mut waiting = plans.waiting.lock().await;
     if let Some((plan, own)) = waiting.as_mut().filter(|(_, own)| own.work.journal.task == task) {
         skip_open(plan);
         withdraw_question(&edits.hub.events, &own.work, &mut own.progress, "the plan was discarded");
         durable::keep_task(&edits.store, own, Some(plan), Phase::Completed).await;
-        events.push(plan_event::plan_event(plan, Phase::Completed.words()));
+        shown = Some(plan_event::plan_event(plan, Phase::Completed.words()));
     }
     drop(waiting);
     plans.aside.lock().await.retain(|(_, own)| own.work.journal.task != task);
@@ -215,11 +240,7 @@ pub(crate) async fn discard(edits: &EditService, plans: &PlanService, which: &st
         run.plan.iter_mut().for_each(skip_open);
         durable::keep_state(&edits.store, &run, Phase::Completed).await;
     }
-    let (markdown, entries) = page(edits, plans).await;
-    events.push(Event::Page { name: "waiting".to_owned(), markdown, entries });
-    let summary = format!("discarded “{title}”; what it changed stays");
-    events.push(Event::Finished { ok: true, summary, answer: String::new() });
-    Ok(events)
+    shown
 }
 
 fn skip_open(plan: &mut Plan) {

@@ -160,7 +160,13 @@ impl PlanPage {
         if self.page.edited(&engine.buffers).is_some() && !self.take_over(engine).await {
             return Ok(());
         }
-        self.change_plan(engine, PlanChange::Mark(number, mark)).await.map(drop).map_err(Failure::from)
+        self.change_plan(engine, PlanChange::Mark(number, mark)).await.map_err(Failure::from)?;
+        let marked = match mark {
+            StepState::Open => format!("step {number} is open again"),
+            _ => format!("step {number} is skipped (agent.retry {number} opens it)"),
+        };
+        engine.say(INFO, &marked);
+        Ok(())
     }
 
     /// Changes the current plan. Returns the notes about its steps.

@@ -145,6 +145,25 @@ async fn a_discarded_plan_is_gone_and_the_other_one_stays() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn all_that_waits_is_discarded_by_a_word_and_no_word_asks_for_a_number() {
+    for memory in [true, false] {
+        let project = project();
+        let engine = two(&project, memory, &[]).await;
+        let failure = engine.session.discard("").await.expect_err("two wait");
+        assert_eq!(failure.message, "2 tasks wait");
+        let events = engine.session.discard("all").await.expect("both are discarded");
+        let said = events.iter().find_map(|event| match event {
+            Event::Finished { summary, .. } => Some(summary.as_str()),
+            _ => None,
+        });
+        assert_eq!(said, Some("discarded 2 waiting tasks; their changes stay"));
+        assert_eq!(list(&engine).await, ["No plan and no task waits here."], "{memory}");
+        let failure = engine.session.discard("all").await.expect_err("nothing waits");
+        assert!(failure.message.contains("nothing that waits is named"), "{failure:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn words_that_mean_several_choose_none() {
     let project = project();
     let engine = two(&project, true, &[]).await;
