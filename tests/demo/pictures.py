@@ -126,6 +126,11 @@ def drive(screen: helix.Screen) -> None:
     screen.command("AgentReview")
     screen.wait("the review", "reviewed 0 of")
     draw(screen, "review")
+    screen.command("AgentReview accept all")
+    screen.wait("the end of the review", "reviewed 3 of 3")
+    screen.command("AgentAsk rename render_price to price_text")
+    screen.wait("the end of the rename", "price_text", "0 new")
+    draw(screen, "answer")
 
 
 def main() -> int:
