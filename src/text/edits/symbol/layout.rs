@@ -35,12 +35,30 @@ pub(crate) fn dedent(text: &str, indent: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// How the lines of a quote lie: its first line, and the indentations of the others, the least and the last one.
+#[derive(PartialEq, Eq)]
+struct QuoteShape {
+    first: String,
+    rest: Option<(usize, usize)>,
+}
+
+impl QuoteShape {
+    fn of<'t>(lines: impl IntoIterator<Item = &'t str>) -> Self {
+        let mut lines = lines.into_iter().filter(|line| !line.trim().is_empty());
+        let first = lines.next().unwrap_or_default().trim_end().to_owned();
+        let widths: Vec<usize> = lines.map(|line| indent(line).len()).collect();
+        Self { first, rest: widths.iter().min().copied().zip(widths.last().copied()) }
+    }
+}
+
 /// The place of a symbol.
 pub(super) struct SymbolLayout {
     /// The indentation of its first line.
     pub(super) indent: String,
     /// The least indentation of its other lines.
     rest: Option<usize>,
+    /// The symbol as it is quoted from its comments, its attributes or its header on.
+    quotes: Vec<QuoteShape>,
 }
 
 impl SymbolLayout {
@@ -49,7 +67,9 @@ impl SymbolLayout {
         let is_code = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
         let rest = text[symbol.header..extent.end].lines().skip(1).filter(is_code);
         let rest = rest.map(|line| indent(line).len()).min();
-        Self { indent: indent(&text[line_start(text, extent.start)..extent.start]).to_owned(), rest }
+        let starts = [extent.start, symbol.declaration.start, symbol.header];
+        let quotes = starts.map(|start| QuoteShape::of(text[start..extent.end].lines())).into();
+        Self { indent: indent(&text[line_start(text, extent.start)..extent.start]).to_owned(), rest, quotes }
     }
 
     /// Content brought to this place: without blank lines around it, without the indentation of its first line (which
@@ -86,12 +106,17 @@ impl SymbolLayout {
 
     /// True if content lacks the indentation of its first line only, as a quote from the symbol's start does.
     ///
-    /// Then everything after it is indented at least like the symbol, and its block deeper than that.
+    /// Then everything after it is indented at least like the symbol, and its block deeper than that. A quote whose
+    /// lines lie as in the symbol is one in any layout.
     fn is_cut(&self, language: &Language, lines: &[String], fixed: &HashSet<usize>) -> bool {
         let rest = || {
             let rest = lines.iter().enumerate().skip(1);
             rest.filter(|(row, line)| !line.trim().is_empty() && !fixed.contains(row))
         };
+        let shape = QuoteShape::of(lines.iter().map(String::as_str));
+        if shape.rest.is_some() && self.quotes.contains(&shape) {
+            return true;
+        }
         if !rest().all(|(_, line)| line.starts_with(&self.indent)) {
             return false;
         }
