@@ -101,9 +101,10 @@ impl Definitions {
                 }
                 definition.node = wrapper.byte_range();
             }
-            // Some grammars count the line end as a part of a node.
-            let code = text[definition.node.clone()].trim_end().len();
-            definition.node.end = definition.node.start + code;
+            // Some grammars count the line end as a part of a node, or the blank lines before it.
+            let code = text[definition.node.clone()].trim_end();
+            definition.node.end = definition.node.start + code.len();
+            definition.node.start = definition.node.end - code.trim_start().len();
             for suffix in &suffixes {
                 let gap = text.get(definition.node.end..suffix.start);
                 if gap.is_some_and(|gap| !gap.contains('\n')) {
