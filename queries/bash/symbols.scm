@@ -1,3 +1,3 @@
 ; Finds the symbols of shell scripts.
-(function_definition name: (_) @name) @function
+((function_definition name: (_) @name) @function (#set! tail ";"))
 ((comment) @comment (#not-match? @comment "^#!"))

@@ -59,6 +59,8 @@ pub(super) fn insert_on_line(text: &str, language: &Language, target: &Symbol, c
     let indent = indent(&text[line..]);
     let own = &text[target.extent.clone()];
     let mark = target.tail.filter(|mark| !own.ends_with(*mark)).map(String::from).unwrap_or_default();
+    // The code behind it stands on the same line.
+    let content = with_mark(content, target.tail.filter(|mark| own.ends_with(*mark)));
     let bare = content.trim_start();
     let gap = if bare.contains('\n') || own.contains('\n') { format!("\n{indent}") } else { " ".to_owned() };
     // The code behind must not become a comment.

@@ -45,6 +45,8 @@ pub(super) const TOML: Language = Language {
     block_comments: &[],
     exact_strings: &["string"],
     blocks: &["document", "table", "table_array_element"],
+    // Inline tables allow none.
+    trailing_separator: false,
     is_document: true,
     ..BRACES
 };

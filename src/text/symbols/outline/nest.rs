@@ -58,12 +58,14 @@ pub(super) fn symbols(text: &str, found: Definitions) -> Vec<Symbol> {
     out
 }
 
-/// The end of a definition with the mark that ends it, if it stands on the same line.
+/// The end of a definition with the mark that ends it, if it stands on the same line. Two of them are another mark, as
+/// the `;;` of a shell's `case`.
 fn with_tail(text: &str, node: Range<usize>, tail: Option<char>) -> usize {
     let Some(tail) = tail else { return node.end };
     let rest = &text[node.end..];
     let gap = rest.len() - rest.trim_start_matches([' ', '\t']).len();
-    if rest[gap..].starts_with(tail) { node.end + gap + tail.len_utf8() } else { node.end }
+    let behind = rest[gap..].strip_prefix(tail).filter(|behind| !behind.starts_with(tail));
+    behind.map_or(node.end, |behind| text.len() - behind.len())
 }
 
 /// Ends the symbol before another where the comments of that one start: some grammars count them as its own.
