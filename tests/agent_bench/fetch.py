@@ -37,7 +37,7 @@ import tools  # noqa: E402
 
 
 def wanted() -> str:
-    text = "".join((HERE / name).read_text(encoding="utf-8") for name in LISTS) + str(PLACE)
+    text = "".join((HERE / name).read_text(encoding="utf-8") for name in LISTS) + f"{PLACE}\n{tools.node()}"
     return hashlib.sha256(text.encode()).hexdigest()
 
 
