@@ -1,11 +1,12 @@
 //! Pairs the statements of the two snapshots, given the pairing of symbols.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 
 use crate::delta::index_pairs::Matching;
 use crate::delta::sequence::{align, best_chain, dice};
-use crate::delta::side::{NONE, Side, Unit};
+use crate::delta::side::{NONE, Side, SideScope, Unit};
+use crate::delta::symbols::COMPARED;
 
 /// Tokens from which on a run of equal statements counts as moved.
 const RUN: u32 = 6;
@@ -19,6 +20,8 @@ const GAP: usize = 40_000;
 const LIKENESS: f32 = 0.5;
 /// A changed statement that also moved has this share of common tokens with one statement alone.
 const MOVED_LIKENESS: f32 = 0.7;
+/// A new symbol with this share of common tokens is a copy.
+const COPY_LIKENESS: f32 = 0.9;
 /// Lines with this share of common tokens were only wrapped again.
 const REWRAPPED: f32 = 0.9;
 
@@ -81,6 +84,9 @@ pub(super) fn pair(before: &Side<'_>, after: &Side<'_>, scopes: &Matching) -> St
     // Headers and decorators go with their symbols, which are paired already.
     b.retain(|u| !heads_symbol(before, *u));
     a.retain(|u| !heads_symbol(after, *u));
+    p.beside_copies(&b, &a);
+    b.retain(|u| p.units.after(*u) == NONE);
+    a.retain(|u| p.units.before(*u) == NONE);
     p.runs(&b, &a);
     b.retain(|u| p.units.after(*u) == NONE);
     a.retain(|u| p.units.before(*u) == NONE);
@@ -141,6 +147,36 @@ impl StatementPairing<'_, '_> {
             let scope = self.scopes.after(self.before.units[*b as usize].scope);
             if let Some(a) = places.get_mut(&(scope, self.keys.0[*b as usize])).and_then(Vec::pop) {
                 self.units.pair(*b, a);
+            }
+        }
+    }
+
+    /// Changed inside a symbol that has a new copy: the equal statement of the copy is another one.
+    fn beside_copies(&mut self, before: &[u32], after: &[u32]) {
+        let is_new = |(index, scope): &(usize, &SideScope)| {
+            scope.kind.is_some() && self.scopes.before(*index as u32) == NONE && scope.own.weight >= RUN
+        };
+        let new: Vec<&SideScope> =
+            self.after.scopes.iter().enumerate().filter(is_new).map(|(_, scope)| scope).collect();
+        let mut open: BTreeMap<u32, (Vec<u32>, Vec<u32>)> = BTreeMap::new();
+        for b in before {
+            open.entry(self.before.units[*b as usize].scope).or_default().0.push(*b);
+        }
+        for a in after {
+            let scope = self.scopes.before(self.after.units[*a as usize].scope);
+            if let Some((_, own)) = open.get_mut(&scope) {
+                own.push(*a);
+            }
+        }
+        open.retain(|_, (b, a)| !b.is_empty() && !a.is_empty());
+        if open.len() * new.len() > COMPARED {
+            return;
+        }
+        for (scope, (b, a)) in open {
+            let original = &self.before.scopes[scope as usize];
+            if original.kind.is_some() && new.iter().any(|copy| dice(&original.own.bag, &copy.own.bag) >= COPY_LIKENESS)
+            {
+                self.moved_and_changed(&b, &a);
             }
         }
     }

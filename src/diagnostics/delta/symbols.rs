@@ -11,7 +11,7 @@ use sextant_text::symbols::outline::SymbolKind;
 /// Fewer tokens than this prove nothing by themselves: trivial getters are all alike.
 const TELLING: u32 = 8;
 /// Pairs that are compared one by one; beyond this number, order decides.
-const COMPARED: usize = 10_000;
+pub(super) const COMPARED: usize = 10_000;
 /// As [`COMPARED`], between one pair of siblings.
 const CROWD: usize = 64;
 

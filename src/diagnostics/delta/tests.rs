@@ -463,6 +463,20 @@ fn an_include_that_is_not_found_hides_and_one_that_is_found_again_uncovers() {
 }
 
 #[test]
+fn a_changed_and_moved_statement_is_not_the_equal_one_of_a_new_copy() {
+    let with = |name: &str, body: &str| format!("def {name}(cache, line, tag):\n{body}    return first + second\n\n\n");
+    let (first, second) = ("    first = cache.get(line, tag + 1)\n", "    second = cache.total⟨E⟩(line * size, tag)\n");
+    let whole = format!("{first}{second}");
+    let edited = format!("{}{first}", second.replace("size", "size_2"));
+    let before = with("fetch", &whole);
+    let after = with("fetch", &edited) + &with("fetch_copy", &whole);
+    assert_eq!(shown(&changed("a.py", &before, &after)), "new 1");
+    // Without a statement like it in the symbol, the block was moved out.
+    let moved = with("fetch", "    first, second = both(cache, line, tag)\n") + &with("both", &whole);
+    assert_eq!(shown(&changed("a.py", &before, &moved)), "");
+}
+
+#[test]
 fn files_are_paired_by_path_rename_and_likeness() {
     let (old, b) = read("old.py", "def f(a):\n    return a.one⟨E⟩ + a.two\n");
     let (new, a) = read("new.py", "import os\ndef f(a):\n    return a.one⟨E⟩ + a.two⟨E⟩\n");
