@@ -55,6 +55,7 @@ local function approve(steps)
     return require('sextant.ui.say').say(text, vim.log.levels.WARN)
   end
   awaits = 'run'
+  plan_change.goes_on(true)
   require('sextant.rpc.channel').send('approve', { steps = steps, root = state.root })
 end
 
@@ -292,6 +293,7 @@ function M.update(event)
     awaits = 'run'
   elseif awaits == 'wish' then
     awaits = nil
+    plan_change.done()
   end
   if event.steps == 0 then
     return nothing_to_do(event.markdown, false)

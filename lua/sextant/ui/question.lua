@@ -253,6 +253,7 @@ function M.answer(answer, root)
   quote(answer)
   local given = type(answer) == 'number' and { choice = answer } or { words = answer }
   given.root = root
+  require('sextant.ui.plan_change').goes_on(true)
   require('sextant.rpc.channel').send('answer', given)
 end
 

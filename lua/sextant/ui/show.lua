@@ -327,9 +327,15 @@ local renderers = {
   refused = refused,
 }
 
+-- The events by which it is known whether a plan goes on that the user has let go on.
+local AFTER_GO = { failed = true, finished = true, plan = true, question = true, refused = true }
+
 local function render(event)
   local renderer = renderers[event.type]
   if renderer then
+    if AFTER_GO[event.type] then
+      require('sextant.ui.plan_change').goes_on(false)
+    end
     event.root = event.root or (require('sextant.rpc.channel').info or {}).root or vim.fn.getcwd()
     renderer(event)
   end
@@ -382,6 +388,7 @@ function M.process_gone(text)
   M.status = 'idle'
   M.stopped = false
   status.ended(nil, 'failed')
+  require('sextant.ui.plan_change').goes_on(false)
   answer.drop()
   local line = require('sextant.ui.scratch').window('answer') and answer.line('✗ ' .. text) or nil
   say.say(text, vim.log.levels.ERROR, places(plan.process_gone(text)), { line = line })

@@ -144,8 +144,8 @@ impl Command {
             Self::Apply(_) => "a code block",
             Self::ChangePlan(_) | Self::WritePlan(_) => "a change of the plan",
             Self::ShowPlan => "a look at the plan",
-            Self::Approve { .. } => "the plan",
-            Self::Answer(_) => "the answer to a question",
+            // While a task asks, its question takes the answer: here a plan goes on with one.
+            Self::Approve { .. } | Self::Answer(_) => "the plan",
             Self::Resume { .. } => "the task that waits",
             Self::Discard(_) => "what is to be discarded",
             Self::Undo(_) | Self::UndoTo(_) => "an undo",
@@ -183,8 +183,17 @@ impl Engine {
             }
             _ => {}
         }
-        let held = self.begin(command.title(), origin)?;
+        let held = self.begin(&self.title(&command), origin)?;
         Ok(Submitted::Taken { engine: Arc::clone(self), held, command })
+    }
+
+    /// The title of a command; a plan that goes on is named.
+    fn title(&self, command: &Command) -> String {
+        let plan = matches!(command, Command::Approve { .. } | Command::Answer(_)).then(|| self.plan_now()).flatten();
+        match plan.filter(|plan| !plan.title.is_empty()) {
+            Some(plan) => format!("{}: {}", command.title(), plan.title),
+            None => command.title().to_owned(),
+        }
     }
 
     /// Each command has a future of its own on the heap: the largest would else be part of all the stacks.

@@ -199,6 +199,47 @@ async fn a_plan_that_runs_is_not_changed_and_its_title_says_that_it_runs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_plan_that_an_answer_has_let_go_on_asks_for_no_words_and_is_named_in_a_refusal() {
+    let broken = change("a.py", "h0() -> int:\n    return 0\n", "h0() -> int:\n    return missing\n");
+    let supervised = |options: String| options.replacen('{', "{ mode = 'supervised', ", 1);
+    let script = vec![plan(), step("edit_file", broken, false), Reply::Stall("{".into())];
+    let (_project, server, mut nvim) = planned_with(script, supervised).await;
+    nvim.keys("s").await;
+    nvim.wait("SextantQuestion").await;
+    nvim.finished().await;
+    nvim.command("cclose | AgentPlan").await;
+    nvim.screen.shows("paused: question").await;
+    // The plan has its answer, and does not run yet.
+    nvim.keys_show("1c", "the plan runs; stop it first (:AgentStop)").await;
+    assert!(holds(&nvim, "vim.fn.mode() == 'n'").await, "it asks for no words");
+    server.requests_seen(3).await;
+    nvim.screen.shows("running step 2 of 12").await;
+    let failure = nvim.failed_task("AgentUndo").await;
+    assert!(failure["message"].as_str().unwrap().ends_with("“the plan: Changes”"), "{failure}");
+    nvim.screen.shows(" → :AgentStop").await;
+    nvim.failed_task("AgentStop").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_words_of_a_change_that_was_stopped_are_offered_again() {
+    let script = vec![plan(), Reply::Stall("{".into()), plan(), plan()];
+    let (_project, server, mut nvim) = planned(script).await;
+    let input = "_G.offered = {}
+        vim.ui.input = function(how, done) table.insert(_G.offered, how.default) done('h2 first') end
+        return true";
+    nvim.lua::<bool>(input).await;
+    nvim.keys("c").await;
+    server.requests_seen(2).await;
+    nvim.failed_task("AgentStop").await;
+    for _ in 0..2 {
+        nvim.keys("c").await;
+        nvim.wait("SextantPlan").await;
+        nvim.screen.shows("Sextant plan · waiting for approval").await;
+    }
+    assert_eq!(nvim.lua::<Vec<String>>("return _G.offered").await, ["", "h2 first", ""]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_end_of_a_long_plan_is_in_sight_where_its_window_has_followed_the_run() {
     let script = std::iter::once(plan()).chain((0..STEPS).map(replace)).collect();
     let (_project, _server, mut nvim) = planned(script).await;
