@@ -56,7 +56,7 @@ command('AgentDiff', 'diff', {
   nargs = '?',
   desc = 'Show what the last task changed, or a step or symbol of it, as one diff of all files',
   complete = function(lead)
-    return require('sextant.edit.undo_completion').complete(lead)
+    return require('sextant.command').complete_diff(lead)
   end,
 })
 command('AgentTrace', 'trace', {

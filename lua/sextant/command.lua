@@ -212,6 +212,11 @@ function M.complete_undo(lead, line)
   return require('sextant.edit.undo_completion').complete_undo(lead, line, where({ range = 0, bang = false }))
 end
 
+--- The parts of the last task.
+function M.complete_diff(lead)
+  return require('sextant.edit.undo_completion').complete_parts(lead, where({ range = 0, bang = false }))
+end
+
 function M.redo(args)
   args.range = 0
   rpc.send('redo', { place = where(args) })

@@ -181,7 +181,7 @@ impl NvimDoor {
             "names_starting" => self.names_starting(&given),
             "titles_waiting" => self.titles_waiting(&given),
             "memory_fault" => self.memory_fault(&given),
-            "requests_standing" => self.requests_standing(&given),
+            "standing" => self.standing(&given),
             "asked_before" => self.asked_before(&given),
             "ask_again" => self.ask_again(&given),
             "apply" => self.apply(&given),

@@ -137,7 +137,6 @@ local renderers = {
     asked_first = nil
     plan.accept(event.request)
     status.started(event.request, event.model)
-    require('sextant.edit.undo_completion').started()
     emit('SextantStarted', event)
   end,
   risk = function(event)
@@ -236,7 +235,6 @@ local renderers = {
     )
   end,
   edited = function(event)
-    require('sextant.edit.undo_completion').touched(event.symbols)
     changed, edited = true, true
     require('sextant.ui.review').edited()
     emit('SextantEdited', event)

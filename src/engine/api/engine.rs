@@ -269,6 +269,11 @@ impl Engine {
         undo_lines::standing_changes(&self.session.edits).await
     }
 
+    /// The symbols that the same task has changed.
+    pub async fn standing_symbols(&self) -> Result<Vec<String>, Failure> {
+        undo_lines::standing_symbols(&self.session.edits).await
+    }
+
     /// The tasks whose traces are kept.
     pub async fn traces(&self) -> Result<Vec<TracedTask>, Failure> {
         stored_traces::list(&self.session.store).await

@@ -76,16 +76,17 @@ impl NvimDoor {
         });
     }
 
-    /// The requests of the tasks here that an undo can take, newest first.
-    pub(super) fn requests_standing(self: &Arc<Self>, given: &GivenRequest) {
+    /// Everything here that an undo can take: the requests of tasks, newest first, and the symbols of the newest one.
+    pub(super) fn standing(self: &Arc<Self>, given: &GivenRequest) {
         let InquiryParams { id, .. } = given.own().unwrap_or_default();
         let (door, open) = (Arc::clone(self), self.asked_in(given));
         tokio::spawn(async move {
-            let requests = match &open {
-                Some(open) => open.session.standing_requests().await,
-                None => Vec::new(),
-            };
-            door.tell_lua(ANSWERED, json!({"id": id, "result": requests})).await;
+            let (mut requests, mut symbols) = (Vec::new(), Vec::new());
+            if let Some(open) = &open {
+                requests = open.session.standing_requests().await;
+                symbols = open.session.standing_symbols().await.unwrap_or_default();
+            }
+            door.tell_lua(ANSWERED, json!({"id": id, "result": {"requests": requests, "symbols": symbols}})).await;
         });
     }
 

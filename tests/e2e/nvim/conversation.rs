@@ -353,6 +353,7 @@ async fn an_undo_is_completed_with_the_words_of_requests() {
     assert_eq!(offered(&nvim, "AgentUndo larg").await, ["\"enlarge\"", "make f larger"]);
     assert_eq!(offered(&nvim, "AgentUndo make f l").await, ["larger"]);
     assert_eq!(offered(&nvim, "AgentDiff larg").await, Vec::<String>::new());
+    assert_eq!(offered(&nvim, "AgentDiff g").await, ["g"]);
     nvim.task("AgentUndo make f larger").await;
     assert_eq!(project.read("a.py"), TEXT.replace("return 2", "return 22"));
     assert!(!offered(&nvim, "AgentUndo ").await.contains(&"make f larger".to_owned()));

@@ -80,6 +80,28 @@ async fn a_new_neovim_goes_on_with_a_killed_plan_and_takes_all_of_it_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_symbols_of_the_task_that_an_undo_takes_are_offered_after_a_later_one_and_a_restart() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start([replace("return 1", "return 11", false), says("Yes."), says("Still.")]).await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("AgentAsk change f").await;
+    nvim.task("AgentAsk is it right?").await;
+    let offers = "return vim.fn.getcompletion('AgentUndo ', 'cmdline')";
+    let offered: Vec<String> = nvim.lua(offers).await;
+    assert!(offered.contains(&"a.py::f".to_owned()) && offered.contains(&"f".to_owned()), "{offered:?}");
+    kill_sextant(&nvim).await;
+    nvim.child().kill().await.expect("killed");
+
+    let mut nvim = Nvim::open(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.task("AgentAsk and now?").await;
+    let offered: Vec<String> = nvim.lua(offers).await;
+    assert!(offered.contains(&"f".to_owned()), "{offered:?}");
+    nvim.task("AgentUndo f").await;
+    let offered: Vec<String> = nvim.lua(offers).await;
+    assert!(!offered.contains(&"f".to_owned()), "it was taken back: {offered:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_neovim_that_lives_on_is_told_of_the_plan_that_was_interrupted() {
     let project = Project::new(&[("a.py", TEXT), ("b.py", "x = 1\n")]);
     let server = ModelServer::start([

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use crate::durable::stack::{self, UndoPlace};
 use crate::state::edit_service::EditService;
+use crate::state::journal::Journal;
 use crate::state::overlapping_hunks::{PickedHunk, joined};
 use crate::state::undo_hunks::{self, HunkTurn};
-use crate::state::undo_target::{ChangedLines, Pick, standing};
+use crate::state::undo_target::{ChangedLines, Pick, Target, choose, standing};
 use sextant_base::failure::Failure;
 use sextant_base::positions::LineIndex;
 use sextant_text::edits::hunks::hunks;
@@ -34,23 +35,39 @@ pub struct StandingChange {
 /// # Errors
 /// The kept record of the task cannot be read.
 pub(crate) async fn standing_changes(edits: &EditService) -> Result<Vec<StandingChange>, Failure> {
+    let Some(journal) = newest(edits).await? else { return Ok(Vec::new()) };
+    let picks: Vec<Pick<'_>> = standing(&journal).collect();
+    let mut found = Vec::new();
+    let paths: BTreeSet<&str> = picks.iter().map(|pick| pick.file.path.as_str()).collect();
+    for path in paths {
+        if let Ok(now) = edits.workspace.editor.read(path).await {
+            found.extend(of_file(&journal.task, &picks, path, &now.text));
+        }
+    }
+    Ok(found)
+}
+
+/// The symbols of the same task whose changes an undo can take back.
+///
+/// # Errors
+/// The kept record of the task cannot be read.
+pub(crate) async fn standing_symbols(edits: &EditService) -> Result<Vec<String>, Failure> {
+    let Some(journal) = newest(edits).await? else { return Ok(Vec::new()) };
+    let touched: BTreeSet<&String> = standing(&journal).flat_map(|pick| &pick.edit.symbols).collect();
+    let stands = |symbol: &&String| choose(&journal, &Target::Symbol((*symbol).clone())).is_ok();
+    Ok(touched.into_iter().filter(stands).cloned().collect())
+}
+
+/// The newest task of which any change still stands.
+async fn newest(edits: &EditService) -> Result<Option<Journal>, Failure> {
     let stack = stack::stack(edits).await;
     for known in stack.tasks.iter().filter(|known| known.place != UndoPlace::Removed) {
         let journal = stack::journal(&edits.store, known).await?;
-        let picks: Vec<Pick<'_>> = standing(&journal).collect();
-        if picks.is_empty() {
-            continue;
+        if standing(&journal).next().is_some() {
+            return Ok(Some(journal));
         }
-        let mut found = Vec::new();
-        let paths: BTreeSet<&str> = picks.iter().map(|pick| pick.file.path.as_str()).collect();
-        for path in paths {
-            if let Ok(now) = edits.workspace.editor.read(path).await {
-                found.extend(of_file(&journal.task, &picks, path, &now.text));
-            }
-        }
-        return Ok(found);
     }
-    Ok(Vec::new())
+    Ok(None)
 }
 
 /// A file as it is, with what places in it are named by.
