@@ -2,8 +2,6 @@
 local M = {}
 local api = vim.api
 
--- The name of this module, which 'foldexpr' takes.
-local NAME = ...
 local NAMESPACE = api.nvim_create_namespace('sextant_plan_steps')
 -- The labels of the details with symbols, with reasons and with what the scope does not hold, in the languages of a
 -- plan.
@@ -126,17 +124,21 @@ function M.unfolded(buf, win)
   end)
 end
 
---- Shows the details of these steps, and folds all others: where lines come or go, Neovim opens folds by itself.
+--- Folds the details of all steps but these. The folds are made by hand for each text: while the user is in Insert mode,
+--- in whatever window, Neovim computes none.
 ---@param buf integer
 ---@param win integer
----@param numbers integer[]
-function M.unfold(buf, win, numbers)
+---@param shown integer[] the numbers of the steps whose details are shown
+function M.fold(buf, win, shown)
   local known = steps_of(buf)
   api.nvim_win_call(win, function()
-    for _, step in ipairs(vim.wo.foldenable and known or {}) do
-      local is_open, wanted = vim.fn.foldclosed(step.first) == -1, vim.list_contains(numbers, step.number)
-      if step.last > step.first and is_open ~= wanted then
-        vim.cmd(('%d%s'):format(step.first, wanted and 'foldopen' or 'foldclose'))
+    vim.cmd('normal! zE')
+    for _, step in ipairs(known) do
+      if step.last > step.first then
+        vim.cmd(('%d,%dfold'):format(step.first, step.last))
+      end
+      if step.last > step.first and vim.list_contains(shown, step.number) then
+        vim.cmd(('%dfoldopen'):format(step.first))
       end
     end
   end)
@@ -319,24 +321,14 @@ function M.draw(buf, running, risk, width)
   end
 end
 
---- The fold of a line, for 'foldexpr': a step with details is one fold.
----@return string|integer
-function M.fold()
-  local line = vim.fn.getline(vim.v.lnum)
-  if line:find('^%- %[.%] ') then
-    return vim.fn.getline(vim.v.lnum + 1):find('^%s') and '>1' or 0
-  end
-  return line:find('^%s') and vim.fn.foldlevel(vim.v.lnum - 1) > 0 and 1 or 0
-end
-
 --- Folds the details in a window; a folded step looks as it does unfolded.
 ---@param win integer
 function M.fold_in(win)
   local wanted = {
-    foldmethod = 'expr',
-    foldexpr = ("v:lua.require'%s'.fold()"):format(NAME),
+    foldmethod = 'manual',
     foldtext = '',
     foldlevel = 0,
+    foldminlines = 0,
     foldenable = true,
     fillchars = 'fold: ',
     winhighlight = 'Folded:NormalFloat',
@@ -344,6 +336,7 @@ function M.fold_in(win)
   for option, value in pairs(wanted) do
     api.nvim_set_option_value(option, value, { win = win, scope = 'local' })
   end
+  M.fold(api.nvim_win_get_buf(win), win, {})
 end
 
 --- Shows or folds the details of the step under the cursor; those that are shown are in sight.

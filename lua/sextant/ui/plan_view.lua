@@ -18,14 +18,6 @@ local carried = {}
 ---@type table<integer, integer> the line that a run has put the cursor on, by window
 local followed = {}
 
--- The steps whose details are to be shown at the end of Insert mode, by window: until then Neovim computes no folds.
----@type table<integer, integer[]>
-local postponed = {}
-
-local function is_inserting()
-  return api.nvim_get_mode().mode:find('^[iR]') ~= nil
-end
-
 --- Notes the step under the cursor of a window with the plan's text, for the plan that is shown there next.
 ---@param win integer
 function M.carry(win)
@@ -44,7 +36,7 @@ function M.take(buf)
     local is_followed = followed[win] == cursor[1]
     -- From the text with all details, the cursor goes to the line of the step.
     cursor = carried[win] and { step.first, 0 } or cursor
-    local unfolded = postponed[win] or steps.unfolded(buf, win)
+    local unfolded = steps.unfolded(buf, win)
     views[win] = { cursor = cursor, step = step, unfolded = unfolded, is_followed = is_followed }
   end
   carried = {}
@@ -78,52 +70,16 @@ local function fill(win)
   end)
 end
 
--- Folds the details in the windows when the user has left Insert mode.
----@param buf integer
-local function fold_later(buf)
-  local group = api.nvim_create_augroup('sextant_plan_folds', {})
-  api.nvim_create_autocmd('ModeChanged', {
-    group = group,
-    pattern = '[iR]*:*',
-    callback = vim.schedule_wrap(function()
-      if is_inserting() then
-        return
-      end
-      pcall(api.nvim_del_augroup_by_id, group)
-      local due = postponed
-      postponed = {}
-      for win, numbers in pairs(due) do
-        if api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == buf then
-          -- The folds of lines that came in Insert mode are not there yet.
-          api.nvim_win_call(win, function()
-            vim.cmd('normal! zX')
-          end)
-          steps.unfold(buf, win, numbers)
-        end
-      end
-      require('sextant.ui.plan_cut').mark(buf)
-    end),
-  })
-end
-
 --- Restores views in the text as it is now.
 ---@param buf integer
 ---@param views table<integer, sextant.PlanView>
 function M.put(buf, views)
-  local waits = is_inserting()
   followed = {}
   for win, view in pairs(views) do
     local line = line_in(buf, view)
     api.nvim_win_set_cursor(win, { line, view.cursor[2] })
     followed[win] = view.is_followed and line or nil
-    if waits then
-      postponed[win] = view.unfolded
-    else
-      steps.unfold(buf, win, view.unfolded)
-    end
-  end
-  if waits then
-    fold_later(buf)
+    steps.fold(buf, win, view.unfolded)
   end
 end
 

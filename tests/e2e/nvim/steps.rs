@@ -109,6 +109,26 @@ async fn what_the_user_unfolds_stays_and_what_runs_folds_again_in_sight() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_plan_that_runs_while_the_user_types_shows_each_step_as_one_line() {
+    let script = [plan(), replace("return 1", "return 11"), replace("return 2", "return 22"), Reply::Stall("{".into())];
+    let server = ModelServer::start(script).await;
+    let (_project, mut nvim) = planned(&server, "window = { plan = 'split' },").await;
+    nvim.command("wincmd p").await;
+    nvim.keys("O# mine").await;
+    let approve = "require('sextant.rpc.channel').send('approve', { steps = 'all' }) return true";
+    nvim.lua::<bool>(approve).await;
+    server.requests_seen(4).await;
+    for part in ["[x] change f", "[x] change g", "[>] change h"] {
+        nvim.screen.shows(part).await;
+    }
+    nvim.screen.hides("symbols: ").await;
+    assert_eq!(nvim.lua::<String>("return vim.api.nvim_get_mode().mode").await, "i");
+    assert_eq!(nvim.lua::<String>("return vim.v.errmsg").await, "");
+    nvim.keys("<Esc>").await;
+    nvim.failed_task("AgentStop").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_plan_s_bar_shows_what_its_task_waits_for() {
     let go = std::sync::Arc::new(tokio::sync::Notify::new());
     let held = |reply: Reply| Reply::Held(Box::new(reply), go.clone());
