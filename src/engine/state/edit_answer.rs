@@ -156,7 +156,7 @@ impl EditAnswer {
         }
         out.push(self.headline());
         let help = |line: &Line| line.suggested_action.as_ref().map(|help| format!("\n    help: {help}"));
-        let line = |line: &Line| format!("  {}{}", line.text(&self.path), help(line).unwrap_or_default());
+        let line = |line: &Line| format!("  {}{}", line.text(self.known_file()), help(line).unwrap_or_default());
         let (usual, listed): (Vec<&Line>, Vec<&Line>) =
             self.diagnostics.new_diagnostics.iter().partition(|line| self.usual.is_usual(line));
         out.extend(listed.into_iter().map(line));
@@ -181,6 +181,14 @@ impl EditAnswer {
         }
         out.extend(self.notes.iter().cloned());
         out.join("\n")
+    }
+
+    /// The file that a place need not name: beside places of other files, each names its own.
+    fn known_file(&self) -> &str {
+        let report = &self.diagnostics;
+        let mut lines =
+            [&report.new_diagnostics, &report.updated, &report.revealed, &report.late].into_iter().flatten();
+        if lines.all(|line| line.path == self.path) { &self.path } else { "" }
     }
 
     /// The reason not to end a task on it unread. Deferred and unknown diagnostics are looked at before an end.

@@ -222,6 +222,25 @@ async fn a_burst_of_edits_is_settled_once_with_the_next_result() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn each_place_in_the_result_of_edits_in_two_files_names_its_file() {
+    let text = "def f() -> int:\n    return 1\n";
+    let project = Project::new(&[("a.py", text), ("b.py", text)]);
+    let edit = |path: &str| json!({"path": path, "old_string": "return 1", "new_string": "return missing"});
+    let mut burst = edit("a.py");
+    burst["diagnostics"] = json!("defer");
+    let script = [step("edit_file", burst, true), step("edit_file", edit("b.py"), true), Reply::Stall("{".into())];
+    let server = ModelServer::start(script).await;
+    let mut nvim = Nvim::open(&project, &options(&server), &["basedpyright"], "a.py").await;
+    nvim.command("AgentAsk! break both").await;
+    server.requests_seen(3).await;
+    nvim.failed_task("AgentStop").await;
+    let answer = nvim.answer().await;
+    for place in ["error a.py::f:2 reportUndefinedVariable", "error b.py::f:2 reportUndefinedVariable"] {
+        assert!(answer.contains(place), "{place}:\n{answer}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_code_of_a_diagnostic_brings_its_place_into_scope() {
     let text = "import os\n\n\ndef alpha() -> int:\n    return 1\n";
     let project = Project::new(&[("shop.py", text)]);
