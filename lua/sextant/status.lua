@@ -48,6 +48,8 @@ local TICK_MS = 1000
 
 -- The most cells of a request that waits, and the fewest where a bar has no room for more.
 local NEXT_WIDTH, NEXT_LEAST = 30, 8
+-- The fewest cells of a running task's phase in a bar: a long reason is cut, and the times and tokens stay.
+local PHASE_LEAST = 24
 
 local function seconds(since)
   return (vim.uv.hrtime() - since) / 1e9
@@ -160,8 +162,8 @@ function M.numbers(options)
   return #options > 1 and ('1 to %d'):format(#options) or '1'
 end
 
--- The line in the form of 'winbar': where it does not fit, its tail is cut and the phase stays. The answer's window has
--- the keys for a question, and the way for what is not sent. A request that waits is shortened first.
+-- The line in the form of 'winbar': where it does not fit, a request that waits is shortened first, then a long phase,
+-- and then its tail is cut. The answer's window has the keys for a question, and the way for what is not sent.
 ---@param width integer
 ---@return string
 local function bar_line(width)
@@ -179,6 +181,11 @@ local function bar_line(width)
     table.insert(parts, 1, ('%s unsent: :AgentReview send'):format(remarks))
   end
   local rest = #parts > 0 and (' · ' .. table.concat(parts, ' · ')) or ''
+  if now.state == 'running' then
+    -- A space stands before the line.
+    local room = width - 1 - api.nvim_strwidth(rest)
+    phase = require('sextant.ui.say').cut(phase, math.max(room, PHASE_LEAST))
+  end
   local function escaped(text)
     return (text:gsub('%%', '%%%%'))
   end

@@ -45,6 +45,24 @@ async fn the_wait_for_the_model_and_its_retries_can_be_seen() {
     assert!(!nvim.prompts().await);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_reason_of_a_retry_leaves_the_times_in_the_bar() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let reason = "the queue of this model is full, and it takes some time until there is room in it again";
+    let body = format!("{{\"error\": {{\"message\": \"{reason}\"}}}}");
+    let busy = Reply::Status(429, vec![("retry-after", "50".into())], body);
+    let server = ModelServer::start([busy]).await;
+    let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
+    nvim.resize(80, 24).await;
+    nvim.command("AgentAsk do something").await;
+    nvim.screen.shows("retry 2 of 2 in 50 s: ").await;
+    nvim.screen.shows("… · ").await;
+    let screen = nvim.screen.text();
+    let bar = screen.lines().find(|row| row.starts_with(" retry 2 of 2 in 50 s: ")).unwrap_or_default();
+    assert!(bar.trim_end().ends_with(" s in all") && !bar.contains('<'), "{screen}");
+    nvim.failed_task("AgentStop").await;
+}
+
 /// The recipes of the help, as they stand there. lualine.nvim itself is not at hand: its part is to call the component.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_recipes_for_status_lines_show_what_a_task_waits_for() {
