@@ -10,6 +10,9 @@ local api = vim.api
 ---@field turns integer
 ---@field title string the first request
 
+-- The fewest rows of a conversation beside the list, and its bar.
+local READABLE, BAR = 8, 1
+
 -- The conversation of each line of the list.
 ---@type table<integer, string>
 local by_line = {}
@@ -74,6 +77,17 @@ local function lines_of(event)
     lines[#lines + 1] = 'none'
   end
   return lines
+end
+
+--- Closes the list where it leaves the conversation that it has opened no room to be read.
+function M.give_way()
+  local conversation, list = scratch.window('answer'), scratch.window('log')
+  if conversation and list and api.nvim_win_get_height(conversation) - BAR < READABLE then
+    -- As by its key: windows that gave way to the list come back.
+    api.nvim_set_current_win(list)
+    api.nvim_win_close(list, true)
+    api.nvim_set_current_win(conversation)
+  end
 end
 
 --- Opens the list below and enters it, where the reader waits for it.

@@ -280,6 +280,7 @@ local renderers = {
   end,
   conversation = function(event)
     answer.reopen(event.exchanges, require('sextant.ui.reopened').show)
+    require('sextant.ui.log').give_way()
   end,
   introduced = function(event)
     require('sextant.ui.quickfix').show(event)

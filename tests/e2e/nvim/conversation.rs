@@ -457,7 +457,10 @@ async fn the_end_of_a_reopened_conversation_is_in_sight_and_stands_there_once() 
     for words in [said, "needs a language model"] {
         assert_eq!(again.matches(words).count(), 1, "{again}");
     }
-    // The window is low beside the page: its last row has words.
+    // The list has done its work, and leaves the conversation its room.
+    let rows = "vim.fn.bufwinid('sextant://log') == -1 and vim.fn.getwininfo(vim.fn.win_getid())[1].height >= 8";
+    assert!(holds(&nvim, rows).await, "{}", nvim.screen.text());
+    // The last row of the window has words.
     assert!(holds(&nvim, "vim.api.nvim_buf_get_name(0) == 'sextant://answer'").await);
     let last = "vim.fn.getline('.') ~= '' and vim.fn.getline(vim.fn.line('w$')) ~= ''";
     assert!(holds(&nvim, last).await, "{}", nvim.screen.text());
