@@ -113,7 +113,10 @@ async fn a_clean_file_that_comes_into_view_late_casts_no_doubt() {
 fn burst_is_whole(told: &Told) {
     let answer = &told.questions[2];
     assert!(answer.contains("lib.py::helper:2 reportUndefinedVariable"), "of the edit before: {answer}");
-    assert!(answer.contains("error use:5 reportUndefinedVariable") && !answer.contains("\"gone\""), "{answer}");
+    assert!(
+        answer.contains("error user.py::use:5 reportUndefinedVariable") && !answer.contains("\"gone\""),
+        "{answer}"
+    );
     assert!(!answer.contains("first looked at"), "{answer}");
 }
 
