@@ -375,6 +375,7 @@ function M.fail(failure)
     state.phase = failure.kind == 'cancelled' and 'stopped' or 'failed'
   end
   draw()
+  require('sextant.ui.plan_view').show_end()
   return state.asked == nil
 end
 
