@@ -74,6 +74,21 @@ function M.rows(text, width)
   return rows
 end
 
+-- A row without its last word; one word loses its last character.
+---@param row string
+---@param width integer
+---@return string
+local function shortened(row, width)
+  local first, last
+  for from in M.words(row, width) do
+    first, last = first or from, from
+  end
+  if first == last then
+    return vim.fn.strcharpart(row, 0, vim.fn.strcharlen(row) - 1)
+  end
+  return (row:sub(1, last - 1):gsub('%s+$', ''))
+end
+
 --- The first rows of a text. A mark behind the last word stands for the rest.
 ---@param text string
 ---@param width integer
@@ -87,7 +102,7 @@ function M.first_rows(text, width, most, mark)
   end
   local last = rows[most]
   while api.nvim_strwidth(last .. behind) > width do
-    local shorter = last:match('^(.*%S)%s+%S+$') or vim.fn.strcharpart(last, 0, vim.fn.strcharlen(last) - 1)
+    local shorter = shortened(last, width)
     if shorter == '' then
       break
     end

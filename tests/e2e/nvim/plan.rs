@@ -556,15 +556,20 @@ async fn each_line_of_a_plan_fits_at_its_opening_when_it_is_shown_again_and_afte
     let steps = [
         step("show the sku where no product is found", "total_1"),
         step(long, "total_2"),
-        step("ab", "total_3"),
+        step("replace the comparison in this one line with `a is not None` in it", "total_3"),
         step("ac", "total_4"),
     ];
     let plan = json!({"title": "Make all the totals robust", "reason": "asked", "steps": steps, "confidence": 1});
     let server = ModelServer::start([Reply::Json(plan)]).await;
     let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "src/shop/report.py").await;
     nvim.command_until("AgentPlan! change all", "SextantPlan").await;
-    let narrow =
-        ["# Make all the totals robust in src/shop/report.py  · risk ", "- [ ] total_2 apply `Ruff", " each of …"];
+    // A code span that fills the row has no room beside the mark: it goes as a whole.
+    let narrow = [
+        "# Make all the totals robust in src/shop/report.py  · risk ",
+        "- [ ] total_2 apply `Ruff",
+        " each of …",
+        "one line with …",
+    ];
     is_fitted(&nvim, 74, &narrow).await;
     nvim.keys("q").await;
     nvim.screen.hides("- [ ]").await;
