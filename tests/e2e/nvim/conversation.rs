@@ -183,7 +183,7 @@ async fn a_conversation_of_another_neovim_is_found_and_goes_on() {
     first.task("AgentAsk what is the time").await;
     drop(first);
     let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
-    nvim.command_shows("AgentLog", "what is the time").await;
+    nvim.command_shows("AgentLog", "1 turn    what is the time").await;
     nvim.command_shows("AgentLog moon round", "with “moon round”").await;
     assert!(!nvim.screen.text().contains("what is the time"), "{}", nvim.screen.text());
     nvim.keys("<CR>").await;
@@ -265,7 +265,7 @@ async fn a_conversation_that_is_opened_again_shows_its_calls_and_the_words_that_
     drop(first);
     let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
     nvim.command_shows("AgentShow", "no answer here yet; `:AgentLog` lists earlier ones").await;
-    nvim.command_shows("AgentLog", "change f").await;
+    nvim.command_shows("AgentLog", "1 turn    change f").await;
     nvim.keys("<CR>").await;
     let again = nvim.answered("f is changed").await;
     assert_eq!(said(&again), said(&ran), "{again}");
@@ -292,7 +292,7 @@ async fn a_request_is_asked_again_with_its_scope_and_mode() {
     let mut nvim = Nvim::open_on_screen(&project, &options(&server), &["ruff"], "a.py").await;
     nvim.task("AgentAsk change it").await;
     nvim.command("normal! G").await;
-    nvim.command_shows("AgentLog", "change it").await;
+    nvim.command_shows("AgentLog", "1 turn    change it").await;
     nvim.keys("a").await;
     assert_eq!(nvim.wait("SextantStarted").await["mode"], "simple");
     nvim.finished().await;
@@ -451,7 +451,7 @@ async fn the_end_of_a_reopened_conversation_is_in_sight_and_stands_there_once() 
     first.answered(said).await;
     drop(first);
     let nvim = Nvim::open_on_screen(&project, offline, &["ruff"], "a.py").await;
-    nvim.command_shows("AgentLog", "explain f").await;
+    nvim.command_shows("AgentLog", "1 turn    explain f").await;
     nvim.keys("<CR>").await;
     let again = nvim.answered(said).await;
     for words in [said, "needs a language model"] {
@@ -494,7 +494,7 @@ async fn a_conversation_that_is_opened_again_shows_its_questions_their_answers_a
     }
     drop(first);
     let nvim = Nvim::open_on_screen(&project, &with, &["ruff"], "a.py").await;
-    nvim.command_shows("AgentLog", "change it").await;
+    nvim.command_shows("AgentLog", "1 turn    change it").await;
     nvim.keys("<CR>").await;
     let again = nvim.answered("tokens in 5 calls").await;
     assert_eq!(lasting(&again), lasting(&ran), "{again}");
